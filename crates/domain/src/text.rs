@@ -213,7 +213,8 @@ fn media_type(text: &str, max: usize) -> Result<String, TextError> {
     }
 }
 
-/// A host with or without a port, and perhaps a path, in lower case.
+/// A host with or without a port, and perhaps a path, in lower case. One repository is
+/// named with `.git` at its end or without; what is kept has none.
 fn repository_prefix(text: &str, max: usize) -> Result<String, TextError> {
     const FORM: &str = "a host, or a host and a path, such as github.com/acme";
     let is_host = |host: &str| {
@@ -228,13 +229,17 @@ fn repository_prefix(text: &str, max: usize) -> Result<String, TextError> {
         let fits = |b: u8| b.is_ascii_alphanumeric() || b"._-~+".contains(&b);
         !matches!(segment, "" | "." | "..") && segment.bytes().all(fits)
     };
-    let text = text.trim();
-    let (host, path) = text.split_once('/').unwrap_or((text, "path"));
-    if text.len() <= max && is_host(host) && path.split('/').all(is_segment) {
-        Ok(text.to_ascii_lowercase())
-    } else {
-        Err(TextError::Form(FORM))
+    let text = text.trim().to_ascii_lowercase();
+    let (host, path) = text.split_once('/').unwrap_or((&text, "path"));
+    let path = path.strip_suffix('/').unwrap_or(path);
+    if text.len() > max || !is_host(host) || !path.split('/').all(is_segment) {
+        return Err(TextError::Form(FORM));
     }
+    let text = text.strip_suffix('/').unwrap_or(&text);
+    // The repositories of an owner are more than one: that name is not cut.
+    let of_one = text.strip_suffix(".git");
+    let of_one = of_one.filter(|_| path.contains('/') && !path.ends_with("/.git"));
+    Ok(of_one.unwrap_or(text).to_owned())
 }
 
 fn body(text: &str, max: usize) -> Result<String, TextError> {

@@ -126,7 +126,7 @@ impl EngineHandle {
 
     /// Stops the engine (docs/heartbeats.md#restarts): starts no more runs,
     /// waits for live ones to end, stops those that do not, and queues their
-    /// work once more. Returns when no process is left and every end is written
+    /// work once more. What is done for tickets is waited for first, and broken off. Returns when no process is left and every end is written
     /// down. After 30 s it gives up; processes that the kernel does not let go,
     /// and ends that the store does not take, are left to the next start.
     ///
@@ -134,12 +134,7 @@ impl EngineHandle {
     pub async fn shutdown(&self) {
         let state = &self.state;
         state.closing.cancel();
-        self.loops.wait().await;
-        // What git was told to do is written down, so that nothing is done twice.
-        state.tickets.close();
-        if timeout(SHUTDOWN_BOUND, state.tickets.wait()).await.is_err() {
-            tracing::warn!("an approval is left to be carried out after the next start");
-        }
+        self.end_tickets().await;
         state.runs.close();
         if state.config.keep_runs {
             self.leave_runs().await;
@@ -151,6 +146,27 @@ impl EngineHandle {
         }
         state.abandoning.cancel();
         self.renewals.wait().await;
+    }
+
+    /// Waits for what is done for tickets, and breaks it off when it does not end. What
+    /// was done is written down, so that nothing is done twice; what was held is given
+    /// up, so that no other server waits for it.
+    async fn end_tickets(&self) {
+        let state = &self.state;
+        state.tickets.close();
+        let ended = async {
+            self.loops.wait().await;
+            state.tickets.wait().await;
+        };
+        if timeout(state.config.tickets.grace, ended).await.is_ok() {
+            return;
+        }
+        tracing::warn!("work for tickets is broken off");
+        state.breaking_off.cancel();
+        self.loops.wait().await;
+        if timeout(SHUTDOWN_GRACE, state.tickets.wait()).await.is_err() {
+            tracing::warn!("an approval is left to be given up after the next start");
+        }
     }
 
     /// Leaves the runs to their guards. One whose program is not executed yet has

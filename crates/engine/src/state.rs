@@ -24,6 +24,8 @@ pub(crate) struct EngineState {
     pub(crate) runs: TaskTracker,
     /// Cancelled when no more runs are started.
     pub(crate) closing: CancellationToken,
+    /// Cancelled when work for tickets is broken off, and what it held is given up.
+    pub(crate) breaking_off: CancellationToken,
     /// Cancelled when live runs are left to the next start.
     pub(crate) leaving: CancellationToken,
     /// Cancelled when nothing is tried again.
@@ -47,6 +49,7 @@ impl EngineState {
             live: LiveRuns::default(),
             runs: TaskTracker::new(),
             closing: CancellationToken::new(),
+            breaking_off: CancellationToken::new(),
             leaving: CancellationToken::new(),
             abandoning: CancellationToken::new(),
             recovered: CancellationToken::new(),

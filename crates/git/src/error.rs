@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::operation::Operation;
 
@@ -143,6 +144,14 @@ pub enum GitError {
     Timeout {
         /// The command.
         command: &'static str,
+    },
+    /// A remote did not answer to the end within the limit of a command.
+    #[error("the remote did not answer in time: git {command} took longer than {} s", limit.as_secs())]
+    RemoteTimeout {
+        /// The command.
+        command: &'static str,
+        /// How long it had.
+        limit: Duration,
     },
     /// A command printed more than is read.
     #[error("git {command} printed too much")]

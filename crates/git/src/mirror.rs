@@ -17,7 +17,7 @@ impl Git {
     /// again if it was interrupted.
     ///
     /// # Errors
-    /// [`GitError::Unauthorized`], [`GitError::Unreachable`], [`GitError::Timeout`],
+    /// [`GitError::Unauthorized`], [`GitError::Unreachable`], [`GitError::RemoteTimeout`],
     /// [`GitError::OutsideRoot`].
     pub async fn mirror(&self, dir: &Path, remote: &Remote) -> Result<Repository, GitError> {
         let place = Place::new(self, dir)?;

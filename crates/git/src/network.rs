@@ -41,7 +41,7 @@ impl Worktree {
     /// an agent may have moved the branch since.
     ///
     /// # Errors
-    /// [`GitError::Unauthorized`], [`GitError::Unreachable`], [`GitError::Timeout`],
+    /// [`GitError::Unauthorized`], [`GitError::Unreachable`], [`GitError::RemoteTimeout`],
     /// [`GitError::NoCommit`].
     pub async fn push(&self, remote: &Remote, commit: &CommitId) -> Result<PushOutcome, GitError> {
         let view = View::new(self.repository(), Some(commit)).await?;
@@ -122,7 +122,7 @@ impl Repository {
     /// the repository changes. None if the remote has no such branch.
     ///
     /// # Errors
-    /// [`GitError::Unauthorized`], [`GitError::Unreachable`], [`GitError::Timeout`].
+    /// [`GitError::Unauthorized`], [`GitError::Unreachable`], [`GitError::RemoteTimeout`].
     pub async fn fetch(
         &self,
         remote: &Remote,
@@ -207,7 +207,7 @@ impl Git {
     /// branch.
     ///
     /// # Errors
-    /// [`GitError::Unauthorized`], [`GitError::Unreachable`], [`GitError::Timeout`].
+    /// [`GitError::Unauthorized`], [`GitError::Unreachable`], [`GitError::RemoteTimeout`].
     pub async fn remote_head(
         &self,
         remote: &Remote,
@@ -224,7 +224,7 @@ impl Git {
     /// The branch that the head of a remote names; none if it names none.
     ///
     /// # Errors
-    /// [`GitError::Unauthorized`], [`GitError::Unreachable`], [`GitError::Timeout`].
+    /// [`GitError::Unauthorized`], [`GitError::Unreachable`], [`GitError::RemoteTimeout`].
     pub async fn default_branch(&self, remote: &Remote) -> Result<Option<Branch>, GitError> {
         let printed = self.ls_remote(remote, &["--symref"], "HEAD").await?;
         Ok(printed.lines().find_map(|line| {
@@ -278,7 +278,7 @@ enum Service {
 
 /// A command that talks to a remote, with its credential and its time limit.
 fn to_remote(command: Command, git: &Git, remote: &Remote, service: Service) -> Command {
-    let mut command = command.limit(git.settings().network_limit);
+    let mut command = command.remote(git.settings().network_limit);
     if remote.kind() == Kind::Local {
         let (name, with_hooks) = match service {
             Service::UploadPack => ("upload-pack", false),

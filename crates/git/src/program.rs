@@ -142,6 +142,7 @@ pub(crate) struct Command {
     name: &'static str,
     invocation: Invocation,
     is_cut: bool,
+    is_remote: bool,
 }
 
 impl Command {
@@ -166,6 +167,7 @@ impl Command {
                 alternates: None,
             },
             is_cut: false,
+            is_remote: false,
         }
     }
 
@@ -196,8 +198,10 @@ impl Command {
         self
     }
 
-    pub(crate) const fn limit(mut self, limit: Duration) -> Self {
+    /// It talks to a remote, for at most so long.
+    pub(crate) const fn remote(mut self, limit: Duration) -> Self {
         self.invocation.limit = limit;
+        self.is_remote = true;
         self
     }
 
@@ -221,8 +225,9 @@ impl Command {
 
     /// Runs it, whatever its exit code.
     pub(crate) async fn run(self) -> Result<Output, GitError> {
-        let command = self.name;
+        let (command, limit) = (self.name, self.invocation.limit);
         let output = run(self.invocation).await.map_err(|error| match error {
+            RunError::Timeout if self.is_remote => GitError::RemoteTimeout { command, limit },
             RunError::Timeout => GitError::Timeout { command },
             RunError::Io(source) => GitError::Io {
                 what: format!("failed to run git {command}"),

@@ -15,7 +15,7 @@ use workforce_domain::port::{CarryOutError, Failure, StepFailure, StepFault, Sto
 use workforce_domain::project::Workspace;
 
 use super::deliver::push;
-use super::fault::failure;
+use super::fault::{failure, is_for_agent};
 use super::leases::attempt::Attempt;
 use super::leases::lease::{Lost, Terms, under_lease};
 use super::provision::plan;
@@ -57,9 +57,11 @@ async fn execute(
     let store = &attempt.state.store;
     let renew =
         || store.write(move |tx, ctx| Ok(execution::renew(tx, ctx, company, approval, number)?));
-    let taken = match under_lease(Terms::USUAL, renew, Box::pin(take_steps(&attempt))).await {
+    let (stop, steps) = (&attempt.state.breaking_off, Box::pin(take_steps(&attempt)));
+    let taken = match under_lease(Terms::USUAL, stop, renew, steps).await {
         Ok(Ok(())) => complete(&attempt).await,
         Ok(Err(error)) => Err(error),
+        Err(Lost::Stopped) => return Err(give_up(&attempt).await?),
         Err(Lost::Overtaken) => Err(CarryOutError::Overtaken),
         Err(Lost::Store(error)) => Err(CarryOutError::Store(error)),
     };
@@ -69,6 +71,21 @@ async fn execute(
         Ok(()) | Err(CarryOutError::Store(_)) => {}
     }
     taken
+}
+
+/// Gives up an attempt that is broken off, so that the board can approve again at once.
+async fn give_up(attempt: &Attempt) -> Result<CarryOutError, StoreError> {
+    let (company, id) = (attempt.order.approval.scope(), attempt.order.approval.id);
+    let number = attempt.order.execution.attempts;
+    let given_up = attempt
+        .state
+        .store
+        .write(move |tx, ctx| Ok(execution::interrupt(tx, ctx, company, id, number)?))
+        .await?;
+    Ok(match given_up {
+        Some(failure) => CarryOutError::Step(Box::new(failure)),
+        None => CarryOutError::Overtaken,
+    })
 }
 
 async fn take_steps(attempt: &Attempt) -> Result<(), CarryOutError> {
@@ -166,11 +183,7 @@ async fn note_failure(attempt: &Attempt, failure: &StepFailure) -> Result<(), St
 
 /// The worktree that an agent has to mend before the approval can go on.
 fn to_mend(attempt: &Attempt, failure: &StepFailure) -> Option<ExecutionWorkspaceId> {
-    let by_agent = matches!(
-        failure.fault,
-        StepFault::SyncConflict | StepFault::UnsafeFiles | StepFault::GitCommitFailed
-    );
     let named = failure.details.get("executionWorkspaceId")?.as_str()?;
     let mut worktrees = attempt.order.worktrees.iter().map(|(it, _)| it.id);
-    worktrees.find(|id| by_agent && id.to_string() == named)
+    worktrees.find(|id| is_for_agent(failure.fault) && id.to_string() == named)
 }

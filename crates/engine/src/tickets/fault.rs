@@ -1,5 +1,6 @@
 //! What becomes of a failure of git.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use workforce_app::activity_log::document;
 use workforce_domain::approval::ExecutionStep;
@@ -41,12 +42,18 @@ pub(super) fn of_git(step: ExecutionStep, error: &GitError) -> StepFailure {
         | GitError::InTheWay { .. }
         | GitError::Moved { .. } => StepFault::GitCommitFailed,
         GitError::Busy => StepFault::WorkspaceBusy,
-        GitError::Unauthorized { .. } | GitError::Unreachable { .. } => StepFault::GitRemoteFailed,
+        GitError::Unauthorized { .. }
+        | GitError::Unreachable { .. }
+        | GitError::RemoteTimeout { .. } => StepFault::GitRemoteFailed,
         _ => StepFault::GitFailed,
     };
     let details = match error {
-        GitError::BranchInUse { path } | GitError::Borrowing { file: path, .. } => {
-            json!({ "path": path })
+        GitError::BranchInUse { path } => json!({ "path": path }),
+        GitError::Borrowing { file, .. } => json!({ "path": file, REASON: Broken::Borrowing }),
+        GitError::Unsupported { .. } => json!({ REASON: Broken::Unsupported }),
+        // The folder itself may be gone, or elsewhere by now: then nobody broke it.
+        GitError::NotARepository { path } if path.is_dir() => {
+            json!({ "path": path, REASON: Broken::NotARepository })
         }
         GitError::RefConflict { branch, .. } | GitError::NameInTheWay { other: branch, .. } => {
             json!({ "branch": branch })
@@ -58,6 +65,40 @@ pub(super) fn of_git(step: ExecutionStep, error: &GitError) -> StepFailure {
         _ => json!({}),
     };
     failure(step, fault, with_causes(error), details)
+}
+
+/// The key of `details` that tells what is wrong with a repository.
+const REASON: &str = "reason";
+
+/// What is wrong with a repository that is there.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Broken {
+    Borrowing,
+    NotARepository,
+    Unsupported,
+}
+
+/// Whether whoever works in a worktree has to mend it, and nothing else helps.
+pub(super) const fn is_for_agent(fault: StepFault) -> bool {
+    matches!(
+        fault,
+        StepFault::SyncConflict | StepFault::UnsafeFiles | StepFault::GitCommitFailed
+    )
+}
+
+/// Whether a worktree, or the repository that it belongs to, is not as git leaves it. It
+/// may pass by itself; otherwise it is for whoever works there, who can write to both.
+/// A workspace that leads nowhere, and a disk that takes nothing, are for the board.
+pub(super) fn is_of_files(failure: &StepFailure) -> bool {
+    match failure.fault {
+        StepFault::WorkspaceMissing | StepFault::GitFailed | StepFault::BranchInUse => true,
+        StepFault::WorkspaceUnavailable => {
+            let reason = failure.details.get(REASON);
+            reason.is_some_and(|it| Broken::deserialize(it).is_ok())
+        }
+        _ => false,
+    }
 }
 
 /// The message of an error and of what caused it.
@@ -92,6 +133,7 @@ pub(super) fn unsafe_files(step: ExecutionStep, files: &[Refusal]) -> StepFailur
 #[cfg(test)]
 mod tests {
     use std::io;
+    use std::time::Duration;
 
     use super::*;
 
@@ -106,6 +148,29 @@ mod tests {
         assert_eq!(told.fault, StepFault::WorkspaceUnavailable);
         let expected = "the repository cannot be written: refs/heads/a: read-only filesystem";
         assert!(told.message.starts_with(expected), "{}", told.message);
+
+        assert!(!is_of_files(&told), "the board alone can mend it");
+
+        let borrowing = GitError::Borrowing {
+            command: "fetch",
+            message: "bad object".to_owned(),
+            file: "objects/info/alternates".into(),
+        };
+        assert!(is_of_files(&of_git(ExecutionStep::Source, &borrowing)));
+        for (path, is_there) in [("/no/such/folder", false), ("/", true)] {
+            let path = path.into();
+            let told = of_git(ExecutionStep::Source, &GitError::NotARepository { path });
+            assert_eq!(told.fault, StepFault::WorkspaceUnavailable);
+            assert_eq!(is_of_files(&told), is_there, "{}", told.message);
+        }
+
+        let silent = GitError::RemoteTimeout {
+            command: "fetch",
+            limit: Duration::from_secs(120),
+        };
+        let told = of_git(ExecutionStep::Sync, &silent);
+        assert_eq!(told.fault, StepFault::GitRemoteFailed);
+        assert!(!is_of_files(&told));
 
         let taken = GitError::NameInTheWay {
             branch: "feature/DF/sub".to_owned(),

@@ -4,7 +4,7 @@
 //!
 //! `carry_out` takes the steps of an approval, of a plan (`provision`) or of work that is
 //! done (`deliver`); `upkeep` goes on after that. All of them work on what `repository`
-//! opens, for as long as `leases` lets them.
+//! opens, for as long as `leases` lets them. What is due by itself goes on in `rounds`.
 
 mod carry_out;
 mod deliver;
@@ -12,11 +12,13 @@ mod fault;
 mod leases;
 mod provision;
 mod repository;
+mod rounds;
 mod settings;
 mod upkeep;
 
 pub(crate) use carry_out::carry_out;
-pub(crate) use deliver::advance::{run as run_advances, sync};
+pub(crate) use deliver::advance::sync;
+pub(crate) use deliver::due::run as run_advances;
 pub(crate) use provision::preflight::preflight;
 pub(crate) use repository::inspect::{diff, inspect};
 pub(crate) use repository::worktree::{NoPlace, Place, place_of};

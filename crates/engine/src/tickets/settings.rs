@@ -44,6 +44,9 @@ pub struct TicketSettings {
     pub remote_hooks: bool,
     /// How long after the end of a ticket its worktree is removed.
     pub worktree_age: Duration,
+    /// How long what was begun for tickets may go on once the engine closes. Then it is
+    /// broken off: approvals that are carried out are `interrupted`.
+    pub grace: Duration,
 }
 
 /// What a forge signs its messages with.
@@ -69,11 +72,14 @@ impl fmt::Debug for WebhookSecret {
     }
 }
 
+/// Long enough for a usual push, and not longer than most supervisors wait before they
+/// kill a server.
+const GRACE: Duration = Duration::from_secs(10);
 /// The usual age of a worktree that is removed.
 const WORKTREE_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl TicketSettings {
-    /// Folders beside that of the runs, the usual identity and age, and no forge.
+    /// Folders beside that of the runs, the usual identity, age and grace, and no forge.
     #[must_use]
     pub fn beside(runs_dir: &Path) -> Self {
         let parent = runs_dir.parent().unwrap_or(runs_dir);
@@ -85,6 +91,7 @@ impl TicketSettings {
             webhook_secret: None,
             remote_hooks: false,
             worktree_age: WORKTREE_AGE,
+            grace: GRACE,
         }
     }
 }

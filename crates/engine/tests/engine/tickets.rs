@@ -1,8 +1,11 @@
 //! Governed tickets after their pull request was opened, with real repositories and an
 //! imitated forge.
 
+mod broken;
 mod clean_up;
 mod drift;
+mod hanging;
+mod repositories;
 mod site;
 mod watches;
 mod webhook;

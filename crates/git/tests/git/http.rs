@@ -5,8 +5,9 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
-use workforce_git::{Branch, Credential, GitError, PushOutcome, Rejection, Remote};
+use workforce_git::{Branch, Credential, Git, GitError, PushOutcome, Rejection, Remote, Settings};
 
 use crate::support::{World, branch, committed, git, message, write};
 
@@ -189,4 +190,22 @@ async fn what_a_remote_says_is_told() {
     let refused = world.git.default_branch(&nobody).await.unwrap_err();
     assert!(matches!(refused, GitError::Unreachable { .. }), "{refused}");
     assert!(!format!("{refused:?}").contains("hunter2"));
+}
+
+#[tokio::test]
+async fn a_remote_that_never_answers_is_told_from_a_slow_repository() {
+    let world = World::new().await;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = format!("http://{}/a", listener.local_addr().unwrap());
+    let mut settings = Settings::new(world.path("managed"), world.path("scratch"));
+    settings.network_limit = Duration::from_secs(1);
+    let git = Git::new(settings).await.unwrap();
+    let refused = git.default_branch(&Remote::new(&silent).unwrap()).await;
+    let refused = refused.unwrap_err();
+    assert!(
+        matches!(refused, GitError::RemoteTimeout { .. }),
+        "{refused}"
+    );
+    let told = "the remote did not answer in time: git ls-remote took longer than 1 s";
+    assert_eq!(refused.to_string(), told);
 }

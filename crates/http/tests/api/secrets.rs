@@ -73,6 +73,12 @@ api_tests! {
             let refused = api.post(&list, &body("two", bad)).problem(400, "invalid_json");
             assert!(!refused.to_string().contains("hunter2"), "{refused}");
         }
+        for (name, one) in [("x", "github.com/Acme/x.git"), ("y", "github.com/acme/y.git/")] {
+            let kept = make(api, &company, &body(name, one));
+            assert_eq!(kept["tokenFor"], format!("github.com/acme/{name}"));
+        }
+        let same = api.post(&list, &body("z", "github.com/acme/x"));
+        same.problem(422, "invalid_field");
         let other = make(api, &company, &body("two", "github.com"));
         let path = |secret: &Value| format!("/api/secrets/{}", id(secret));
         let taken = json!({ "tokenFor": "github.com/acme" });

@@ -103,6 +103,24 @@ pub fn abandon(
     Ok(())
 }
 
+/// Gives up an execution that its own server breaks off: what is told of it, or `None`
+/// when it is not this attempt's any more.
+pub fn interrupt(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    company: CompanyScope,
+    id: ApprovalId,
+    attempt: i32,
+) -> Result<Option<StepFailure>, StoreError> {
+    let Some((approval, mut execution)) = lock_live(tx, company, id, attempt)? else {
+        return Ok(None);
+    };
+    end(tx, ctx, &approval, &mut execution)?;
+    let failure = interruption(&execution);
+    write_failure(tx, ctx, &approval, execution, &failure)?;
+    Ok(Some(failure))
+}
+
 /// Gives up an execution whose lease is over, before somebody else decides.
 pub(super) fn give_up_expired(
     tx: &mut dyn Tx,
@@ -123,11 +141,15 @@ fn write_interruption(
     approval: &Locked<Approval>,
     execution: ApprovalExecution,
 ) -> Result<ApprovalExecution, StoreError> {
-    let failure = StepFailure {
+    let failure = interruption(&execution);
+    write_failure(tx, ctx, approval, execution, &failure)
+}
+
+fn interruption(execution: &ApprovalExecution) -> StepFailure {
+    StepFailure {
         step: execution.step,
         fault: StepFault::Interrupted,
         message: "the server stopped in the midst of the step; approve again to go on".into(),
         details: Document::new(),
-    };
-    write_failure(tx, ctx, approval, execution, &failure)
+    }
 }

@@ -2,12 +2,10 @@
 //! branch, and then the board is asked (docs/tickets.md#when-the-work-is-done).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::sleep;
 use workforce_app::approvals::advance::{self, Advance, WorkState};
-use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope};
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::{Approval, ApprovalStatus, ApprovalType, ExecutionStep};
 use workforce_domain::execution_workspace::{ExecutionWorkspace, TicketAdvance};
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, IssueId};
@@ -19,60 +17,15 @@ use workforce_domain::project::Workspace;
 use super::forge;
 use super::work::{self, Credit};
 use crate::state::EngineState;
-use crate::tickets::fault::{failure, of_git};
-use crate::tickets::leases::attempt::abandon_left;
-use crate::tickets::leases::hold::{end_left, holding};
+use crate::tickets::fault::{failure, is_for_agent, is_of_files, of_git};
+use crate::tickets::leases::hold::holding;
 use crate::tickets::repository::PATIENCE;
 use crate::tickets::repository::remotes::fetched_from;
 use crate::tickets::repository::source::branch;
 use crate::tickets::repository::worktree;
 
-/// So many are looked up at a time.
-const AT_ONCE: usize = 20;
-/// How often they are looked for without a nudge.
-const EVERY: Duration = Duration::from_secs(1);
-
-/// Brings tickets before the board until the engine closes.
-pub(crate) async fn run(state: Arc<EngineState>) {
-    let mut left = state.config.exclusive_store;
-    while !state.closing.is_cancelled() {
-        if left {
-            match end_left(&state).await {
-                Ok(()) => left = false,
-                Err(error) => tracing::error!(%error, "worktrees are held for nobody"),
-            }
-        }
-        if let Err(error) = abandon_left(&state).await {
-            tracing::error!(%error, "executions that were left are not given up");
-        }
-        if let Err(error) = bring_due(&state).await {
-            tracing::error!(%error, "tickets are not brought before the board");
-        }
-        let pause = state.config.poll_every.max(EVERY);
-        state.closing.run_until_cancelled(sleep(pause)).await;
-    }
-}
-
-async fn bring_due(state: &Arc<EngineState>) -> Result<(), StoreError> {
-    let now = state.store.ports.clock.now();
-    let due = state
-        .store
-        .read(move |reads| {
-            reads
-                .execution_workspaces()
-                .due_advances(InstanceScope::SYSTEM, now, AT_ONCE)
-        })
-        .await?;
-    for advance in due {
-        if state.closing.is_cancelled() {
-            break;
-        }
-        bring(state, advance).await?;
-    }
-    Ok(())
-}
-
-async fn bring(state: &Arc<EngineState>, due: TicketAdvance) -> Result<(), StoreError> {
+/// Brings a ticket before the board that is due.
+pub(super) async fn bring(state: &Arc<EngineState>, due: TicketAdvance) -> Result<(), StoreError> {
     let (company, issue) = (due.scope(), due.issue);
     let found = state
         .store
@@ -86,6 +39,8 @@ async fn bring(state: &Arc<EngineState>, due: TicketAdvance) -> Result<(), Store
     let looked = holding(state, company, &found.worktrees, work).await;
     match looked {
         Ok(None) | Err(CarryOutError::Overtaken) => Ok(()),
+        // The next server finds it as it was.
+        Err(CarryOutError::Step(_)) if state.breaking_off.is_cancelled() => Ok(()),
         Ok(Some(work)) => {
             state
                 .store
@@ -119,7 +74,7 @@ async fn look(state: &Arc<EngineState>, found: &Advance) -> Result<WorkState, Ca
                 told.push(summary);
                 note_head(state, company, record.id, head).await?;
             }
-            Err(failure) if has_to_mend(&found.advance, failure.fault) => {
+            Err(failure) if has_to_mend(&found.advance, &failure) => {
                 return Ok(WorkState::Unfit {
                     workspace: record.id,
                     failure,
@@ -138,19 +93,8 @@ async fn look(state: &Arc<EngineState>, found: &Advance) -> Result<WorkState, Ca
 const PASSING: i32 = 3;
 
 /// Whether the agent of a ticket must do something about what keeps it from the board.
-const fn has_to_mend(advance: &TicketAdvance, fault: StepFault) -> bool {
-    let of_worktree = matches!(
-        fault,
-        StepFault::WorkspaceMissing | StepFault::GitFailed | StepFault::BranchInUse
-    );
-    is_for_agent(fault) || (of_worktree && advance.attempts >= PASSING)
-}
-
-const fn is_for_agent(fault: StepFault) -> bool {
-    matches!(
-        fault,
-        StepFault::SyncConflict | StepFault::UnsafeFiles | StepFault::GitCommitFailed
-    )
+fn has_to_mend(advance: &TicketAdvance, failure: &StepFailure) -> bool {
+    is_for_agent(failure.fault) || (is_of_files(failure) && advance.attempts >= PASSING)
 }
 
 async fn bring_up(

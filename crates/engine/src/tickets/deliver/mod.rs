@@ -2,6 +2,7 @@
 //! merge, push, pull request.
 
 pub(super) mod advance;
+pub(super) mod due;
 pub(super) mod forge;
 pub(super) mod push;
 pub(super) mod work;

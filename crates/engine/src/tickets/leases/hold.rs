@@ -66,15 +66,19 @@ impl<'a> Hold<'a> {
     /// Does `work` for as long as the worktrees are held.
     ///
     /// # Errors
-    /// [`StepFault::Interrupted`] when they have changed hands meanwhile.
+    /// [`StepFault::Interrupted`] when they have changed hands meanwhile, or the server
+    /// stops.
     pub(in crate::tickets) async fn during<T>(
         &self,
         step: ExecutionStep,
         work: impl Future<Output = T>,
     ) -> Result<T, CarryOutError> {
-        let done = under_lease(Terms::USUAL, || self.renew(), work).await;
+        let stop = &self.state.breaking_off;
+        let done = under_lease(Terms::USUAL, stop, || self.renew(), work).await;
+        let interrupted = |why| CarryOutError::Step(Box::new(interrupted(step, why)));
         done.map_err(|lost| match lost {
-            Lost::Overtaken => CarryOutError::Step(Box::new(interrupted(step))),
+            Lost::Overtaken => interrupted(STOOD_STILL),
+            Lost::Stopped => interrupted("the server stops"),
             Lost::Store(error) => CarryOutError::Store(error),
         })
     }
@@ -120,8 +124,9 @@ pub(in crate::tickets) async fn holding<T>(
     done.flatten().map(Some)
 }
 
-fn interrupted(step: ExecutionStep) -> StepFailure {
-    let message = "the server stood still for so long that others may work in the worktree";
+const STOOD_STILL: &str = "the server stood still for so long that others may work in the worktree";
+
+fn interrupted(step: ExecutionStep, message: &str) -> StepFailure {
     failure(step, StepFault::Interrupted, message, json!({}))
 }
 

@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
 use workforce_app::approvals::execution::{LEASE, RENEW_EVERY};
 use workforce_domain::port::StoreError;
 
@@ -37,17 +38,21 @@ impl Terms {
 pub(in crate::tickets) enum Lost {
     /// Somebody else has the lease, or it was ended.
     Overtaken,
+    /// The work was to be broken off. The lease is this server's, to be given up.
+    Stopped,
     /// The store did not answer for as long as the lease lasted.
     Store(StoreError),
 }
 
-/// Does `work` while `renew` says that the lease is this server's. It is renewed first:
-/// the server may have stood still since the lease was taken.
+/// Does `work` while `renew` says that the lease is this server's, and until `stop` is
+/// cancelled. It is renewed first: the server may have stood still since the lease was
+/// taken.
 ///
 /// # Errors
 /// [`Lost`]; then the work has stopped where it was, with all processes that it started.
 pub(in crate::tickets) async fn under_lease<T, R>(
     terms: Terms,
+    stop: &CancellationToken,
     mut renew: impl FnMut() -> R,
     work: impl Future<Output = T>,
 ) -> Result<T, Lost>
@@ -58,21 +63,25 @@ where
     let mut due = Instant::now();
     let (mut sure_until, mut over) = (due, due + terms.lease);
     loop {
+        // A renewal that was begun is waited for: whoever gives the lease up has to know it.
         let renewal = async {
-            sleep_until(due).await;
+            stop.run_until_cancelled(sleep_until(due)).await?;
             let begun = Instant::now();
             let renewed = timeout(terms.renew_every, renew()).await;
-            (begun, renewed)
+            Some((begun, renewed))
         };
         // A server that stood still must not go on before it has asked.
         let sure_work = poll_fn(|cx| match Instant::now() < sure_until {
             true => work.as_mut().poll(cx),
             false => Poll::Pending,
         });
-        let (begun, renewed) = tokio::select! {
+        let renewal = tokio::select! {
             biased;
             renewal = renewal => renewal,
             done = sure_work => return Ok(done),
+        };
+        let Some((begun, renewed)) = renewal else {
+            return Err(Lost::Stopped);
         };
         match renewed {
             Ok(Ok(true)) => {
@@ -115,6 +124,11 @@ mod tests {
         ..LONG
     };
 
+    /// Nothing is broken off.
+    fn never() -> CancellationToken {
+        CancellationToken::new()
+    }
+
     fn broken() -> StoreError {
         StoreError::Failed("broken".into())
     }
@@ -142,7 +156,7 @@ mod tests {
     #[tokio::test]
     async fn work_goes_on_for_as_long_as_its_lease_is_renewed() {
         let count = Cell::new(0);
-        let done = under_lease(LONG, renewals(&count, &[]), until(&count, 5)).await;
+        let done = under_lease(LONG, &never(), renewals(&count, &[]), until(&count, 5)).await;
         assert!(done.is_ok());
     }
 
@@ -150,7 +164,7 @@ mod tests {
     async fn work_stops_when_its_lease_is_lost() {
         let count = Cell::new(0);
         let told = [Ok(true), Ok(true), Ok(false)];
-        let lost = under_lease(LONG, renewals(&count, &told), until(&count, 4)).await;
+        let lost = under_lease(LONG, &never(), renewals(&count, &told), until(&count, 4)).await;
         assert!(matches!(lost, Err(Lost::Overtaken)));
         assert_eq!(count.get(), 3);
     }
@@ -160,7 +174,7 @@ mod tests {
         let count = Cell::new(0);
         let told = [Ok(true), Ok(false)];
         let work = async { panic!("a step is taken") };
-        let lost = under_lease::<(), _>(OVER, renewals(&count, &told), work).await;
+        let lost = under_lease::<(), _>(OVER, &never(), renewals(&count, &told), work).await;
         assert!(matches!(lost, Err(Lost::Overtaken)));
     }
 
@@ -168,7 +182,7 @@ mod tests {
     async fn a_store_that_fails_for_a_while_stops_nothing() {
         let count = Cell::new(0);
         let told = [Ok(true), Err(()), Err(()), Err(())];
-        let done = under_lease(LONG, renewals(&count, &told), until(&count, 6)).await;
+        let done = under_lease(LONG, &never(), renewals(&count, &told), until(&count, 6)).await;
         assert!(done.is_ok());
     }
 
@@ -176,9 +190,27 @@ mod tests {
     async fn a_store_that_fails_or_hangs_for_longer_ends_the_work() {
         let count = Cell::new(0);
         let told = [Err(())];
-        let failing = under_lease::<(), _>(OVER, renewals(&count, &told), pending()).await;
+        let failing =
+            under_lease::<(), _>(OVER, &never(), renewals(&count, &told), pending()).await;
         assert!(matches!(failing, Err(Lost::Store(_))));
-        let hanging = under_lease::<(), _>(OVER, pending, pending()).await;
+        let hanging = under_lease::<(), _>(OVER, &never(), pending, pending()).await;
         assert!(matches!(hanging, Err(Lost::Store(_))));
+    }
+
+    #[tokio::test]
+    async fn work_is_broken_off_once_its_renewal_has_come_to_an_end() {
+        let (stop, count) = (never(), Cell::new(0));
+        let renew = || async {
+            // The second renewal goes on while the work is stopped.
+            if count.replace(count.get() + 1) == 1 {
+                stop.cancel();
+                tokio::time::sleep(MOMENT).await;
+                count.set(10);
+            }
+            Ok(true)
+        };
+        let lost = under_lease::<(), _>(LONG, &stop, renew, pending()).await;
+        assert!(matches!(lost, Err(Lost::Stopped)));
+        assert_eq!(count.get(), 10);
     }
 }

@@ -1,5 +1,7 @@
 //! The repository that a ticket is worked on in.
 
+use std::path::Path;
+
 use serde_json::json;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::ExecutionStep;
@@ -8,6 +10,7 @@ use workforce_domain::project::Workspace;
 use workforce_git::{Branch, Git, GitError, Remote, Repository, SourceState};
 
 use super::remotes::with_credential;
+use crate::adapter::local::offload;
 use crate::state::EngineState;
 use crate::tickets::fault::{failure, of_git};
 
@@ -69,6 +72,24 @@ pub(in crate::tickets) async fn open(
         repository,
         is_mirror: true,
     })
+}
+
+/// Which repositories these are, as far as that can be told without git: who works with
+/// one of them waits for whoever works with it already.
+pub(in crate::tickets) async fn places_of(workspaces: Vec<Workspace>) -> Vec<String> {
+    let found = offload(move || Ok(workspaces.iter().map(place_of).collect()));
+    found.await.unwrap_or_default()
+}
+
+fn place_of(workspace: &Workspace) -> String {
+    let Some(cwd) = workspace.source.cwd() else {
+        return workspace.id.to_string();
+    };
+    let cwd = Path::new(cwd.as_str());
+    let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    let is_top = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok();
+    let top = cwd.ancestors().find(is_top).unwrap_or(&cwd);
+    top.to_string_lossy().into_owned()
 }
 
 /// The base branch of a ticket: the one that is named, else the one that the remote

@@ -59,8 +59,11 @@ async fn look(
 ) -> Result<Option<DriftOutcome>, CarryOutError> {
     let of_step = |failure: StepFailure| CarryOutError::Step(Box::new(failure));
     let git = git_of(state, STEP).await.map_err(of_step)?;
-    let moved = moved_base(state, git, drift).await.map_err(of_step)?;
-    let Some(base) = moved else {
+    // Nothing is held yet: the look is simply due again later.
+    let moved = state
+        .closing
+        .run_until_cancelled(moved_base(state, git, drift));
+    let Some(base) = moved.await.transpose().map_err(of_step)?.flatten() else {
         return Ok(None);
     };
     let (company, id) = (drift.worktree.scope(), drift.worktree.id);

@@ -10,14 +10,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use workforce_domain::actor::InstanceScope;
-use workforce_domain::port::StoreError;
+use workforce_domain::actor::{CompanyOwned, InstanceScope};
+use workforce_domain::execution_workspace::{ExecutionWorkspace, PullRequestWatch};
+use workforce_domain::port::{Reads, StoreError};
+use workforce_domain::project::Workspace;
+use workforce_domain::time::Timestamp;
 
+use super::repository::source::places_of;
+use super::rounds::{Due, LOOKED_AT, Rounds, go_on};
 use crate::retention::is_due;
 use crate::state::EngineState;
 
-/// So many are looked up at a time.
-const AT_ONCE: usize = 10;
+/// So many worktrees are kept up or removed side by side: git is busy with the disk, and
+/// others wait for their answers meanwhile.
+const AT_ONCE: usize = 4;
 /// How often work is looked for.
 const EVERY: Duration = Duration::from_secs(1);
 /// How often worktrees are looked for that are needed no more.
@@ -25,62 +31,116 @@ const CLEAN_UP_EVERY: Duration = Duration::from_secs(10);
 
 /// Goes on until the engine closes.
 pub(crate) async fn run(state: Arc<EngineState>) {
-    let mut cleaned_up = None;
-    while !state.closing.is_cancelled() {
-        if let Err(error) = keep_up(&state).await {
-            tracing::error!(%error, "pull requests are not kept up with their base branch");
+    let upkeep = Upkeep {
+        state: Arc::clone(&state),
+        cleaned_up: None,
+    };
+    go_on(&state, upkeep).await;
+}
+
+struct Upkeep {
+    state: Arc<EngineState>,
+    /// When nothing was left to be removed.
+    cleaned_up: Option<Instant>,
+}
+
+enum Task {
+    /// The base branch of a pull request is looked at.
+    Drift(PullRequestWatch),
+    /// A worktree of a ticket that ended by then is removed.
+    CleanUp(Box<ExecutionWorkspace>, Timestamp),
+}
+
+impl Rounds for Upkeep {
+    type Task = Task;
+    const NAME: &'static str = "worktrees";
+    const AT_ONCE: usize = AT_ONCE;
+    // Others of the same repository would only wait for its lock.
+    const AT_A_PLACE: usize = 1;
+
+    async fn due(&mut self) -> Result<Vec<Due<Task>>, StoreError> {
+        let mut found = drifts(&self.state).await?;
+        if is_due(self.cleaned_up, CLEAN_UP_EVERY) {
+            let ended = ended(&self.state).await?;
+            self.cleaned_up = ended.is_empty().then(Instant::now);
+            found.extend(ended);
         }
-        if is_due(cleaned_up, CLEAN_UP_EVERY) {
-            match clean_up(&state).await {
-                // Where there were that many, there are more.
-                Ok(AT_ONCE) => continue,
-                Ok(_) => {}
-                Err(error) => tracing::error!(%error, "worktrees are not removed"),
+        let mut all = Vec::new();
+        for (worktree, workspace, task) in found {
+            all.push(Due {
+                id: worktree.id.to_string(),
+                company: worktree.company,
+                places: places_of(workspace.into_iter().collect()).await,
+                task,
+            });
+        }
+        Ok(all)
+    }
+
+    fn take(&self, task: Task) -> impl Future<Output = Result<(), StoreError>> + Send + 'static {
+        let state = Arc::clone(&self.state);
+        async move {
+            match task {
+                Task::Drift(watch) => drift::keep_up(&state, &watch).await,
+                Task::CleanUp(worktree, ended_by) => {
+                    clean_up::clean_up(&state, &worktree, ended_by).await
+                }
             }
-            cleaned_up = Some(Instant::now());
         }
-        let pause = state.config.poll_every.max(EVERY);
-        state.closing.run_until_cancelled(sleep(pause)).await;
+    }
+
+    async fn pause(&self) {
+        sleep(self.state.config.poll_every.max(EVERY)).await;
     }
 }
 
-async fn keep_up(state: &Arc<EngineState>) -> Result<(), StoreError> {
+/// What is to be done in a worktree of a workspace.
+type Found = (ExecutionWorkspace, Option<Workspace>, Task);
+
+async fn drifts(state: &EngineState) -> Result<Vec<Found>, StoreError> {
     let now = state.store.ports.clock.now();
-    let due = state
-        .store
-        .read(move |reads| {
-            reads
-                .pull_request_watches()
-                .due_drifts(InstanceScope::SYSTEM, now, AT_ONCE)
-        })
-        .await?;
-    for watch in due {
-        if state.closing.is_cancelled() {
-            break;
+    let found = state.store.read(move |reads| {
+        let due = reads
+            .pull_request_watches()
+            .due_drifts(InstanceScope::SYSTEM, now, LOOKED_AT)?;
+        let mut found = Vec::new();
+        for watch in due {
+            let (company, id) = (watch.scope(), watch.workspace);
+            if let Some(worktree) = reads.execution_workspaces().find(company.into(), id)? {
+                let workspace = workspace_of(reads, &worktree)?;
+                found.push((worktree, workspace, Task::Drift(watch)));
+            }
         }
-        drift::keep_up(state, &watch).await?;
-    }
-    Ok(())
+        Ok(found)
+    });
+    found.await
 }
 
-/// Removes what is needed no more; how much it was that was looked at.
-async fn clean_up(state: &Arc<EngineState>) -> Result<usize, StoreError> {
+async fn ended(state: &EngineState) -> Result<Vec<Found>, StoreError> {
     let now = state.store.ports.clock.now();
     let ended_by = now.minus(state.config.tickets.worktree_age);
-    let ended = state
-        .store
-        .read(move |reads| {
-            reads
-                .execution_workspaces()
-                .to_clean_up(InstanceScope::SYSTEM, ended_by, now, AT_ONCE)
-        })
-        .await?;
-    let found = ended.len();
-    for worktree in ended {
-        if state.closing.is_cancelled() {
-            break;
+    let found = state.store.read(move |reads| {
+        let ended = reads.execution_workspaces().to_clean_up(
+            InstanceScope::SYSTEM,
+            ended_by,
+            now,
+            LOOKED_AT,
+        )?;
+        let mut found = Vec::new();
+        for worktree in ended {
+            let workspace = workspace_of(reads, &worktree)?;
+            let task = Task::CleanUp(Box::new(worktree.clone()), ended_by);
+            found.push((worktree, workspace, task));
         }
-        clean_up::clean_up(state, &worktree, ended_by).await?;
-    }
-    Ok(found)
+        Ok(found)
+    });
+    found.await
+}
+
+fn workspace_of(
+    reads: &mut dyn Reads,
+    worktree: &ExecutionWorkspace,
+) -> Result<Option<Workspace>, StoreError> {
+    let workspace = worktree.project_workspace;
+    reads.projects().find_workspace(worktree.scope(), workspace)
 }

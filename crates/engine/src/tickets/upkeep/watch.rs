@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinSet;
 use tokio::time::timeout;
 use workforce_app::activity_log::document;
 use workforce_app::pull_requests::{self, FailedCheck, Look, LookOutcome, Question};
@@ -18,47 +17,64 @@ use workforce_forges::{self as forges, ForgeError, RepositoryAddress, Validators
 use crate::state::EngineState;
 use crate::tickets::deliver::forge::state_of;
 use crate::tickets::repository::token::forge_of;
+use crate::tickets::rounds::{Due, LOOKED_AT, Rounds, go_on};
 
-/// So many are asked about at a time.
+/// So many are asked about side by side, and so many of them at one forge.
 const AT_ONCE: usize = 8;
+const AT_A_FORGE: usize = 4;
 /// How often due questions are looked for without a nudge.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Asks until the engine closes.
 pub(crate) async fn run(state: Arc<EngineState>) {
-    while !state.closing.is_cancelled() {
-        match ask_due(&state).await {
-            Ok(AT_ONCE) => continue,
-            Ok(_) => {}
-            Err(error) => tracing::error!(%error, "forges are not asked about pull requests"),
-        }
-        let nudge = state.store.notifiers.forges.notified();
-        let nudged = timeout(state.config.poll_every.max(EVERY), nudge);
-        let _ = state.closing.run_until_cancelled(nudged).await;
-    }
+    let watches = Watches(Arc::clone(&state));
+    go_on(&state, watches).await;
 }
 
-/// Asks what is due; how much it was.
-async fn ask_due(state: &Arc<EngineState>) -> Result<usize, StoreError> {
-    let now = state.store.ports.clock.now();
-    let due = state
-        .store
-        .read(move |reads| {
-            reads
+struct Watches(Arc<EngineState>);
+
+impl Rounds for Watches {
+    type Task = PullRequestWatch;
+    const NAME: &'static str = "pull requests";
+    const AT_ONCE: usize = AT_ONCE;
+    const AT_A_PLACE: usize = AT_A_FORGE;
+
+    async fn due(&mut self) -> Result<Vec<Due<PullRequestWatch>>, StoreError> {
+        let now = self.0.store.ports.clock.now();
+        let found = self.0.store.read(move |reads| {
+            let due = reads
                 .pull_request_watches()
-                .due(InstanceScope::SYSTEM, now, AT_ONCE)
-        })
-        .await?;
-    let found = due.len();
-    let mut asking = JoinSet::new();
-    for watch in due {
-        let state = Arc::clone(state);
-        asking.spawn(async move { ask(&state, watch).await });
+                .due(InstanceScope::SYSTEM, now, LOOKED_AT)?;
+            let mut found = Vec::new();
+            for watch in due {
+                let (company, id) = (watch.scope(), watch.workspace);
+                let worktree = reads.execution_workspaces().find(company.into(), id)?;
+                let address = worktree.and_then(|it| it.repository_url);
+                let forge = address.as_deref().and_then(RepositoryAddress::parse);
+                found.push(Due {
+                    id: id.to_string(),
+                    company: watch.company,
+                    places: forge.map(|it| it.host()).into_iter().collect(),
+                    task: watch,
+                });
+            }
+            Ok(found)
+        });
+        found.await
     }
-    while let Some(asked) = asking.join_next().await {
-        asked.map_err(|error| StoreError::Failed(error.into()))??;
+
+    fn take(
+        &self,
+        watch: PullRequestWatch,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + 'static {
+        let state = Arc::clone(&self.0);
+        async move { ask(&state, watch).await }
     }
-    Ok(found)
+
+    async fn pause(&self) {
+        let nudge = self.0.store.notifiers.forges.notified();
+        let _ = timeout(self.0.config.poll_every.max(EVERY), nudge).await;
+    }
 }
 
 async fn ask(state: &Arc<EngineState>, due: PullRequestWatch) -> Result<(), StoreError> {

@@ -1,19 +1,18 @@
 //! A ticket whose worktree is ready, and what it is worked on with.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use workforce_app::activity_log::document;
 use workforce_app::approvals::{self, Decide, SubmitApproval, execution};
-use workforce_app::{Failure, activity, agents, issues, projects};
+use workforce_app::{Failure, activity, agents, issues};
 use workforce_domain::activity::Activity;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::execution_workspace::{ExecutionWorkspace, PullRequestWatch};
-use workforce_domain::id::{AgentId, IssueId};
+use workforce_domain::id::{AgentId, ApprovalId, IssueId};
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::GovernedWork;
@@ -23,8 +22,10 @@ use workforce_engine::{EngineConfig, EngineHandle, WebhookSecret};
 use workforce_forge_imitation::{ForgeImitation, ImitatedForge, TOKEN};
 use workforce_forges::{ForgeConfig, ForgeKind, Forges, Limits, Token};
 use workforce_testkit::store::TestStore;
-use workforce_testkit::world::{label, new_project, new_workspace, no_change};
+use workforce_testkit::world::no_change;
 
+use super::repositories::{as_text, new_ticket};
+pub(crate) use super::repositories::{commit_all, git};
 use crate::support::{House, eventually};
 
 pub(crate) const REPOSITORY: &str = "acme/shop";
@@ -37,6 +38,8 @@ pub(crate) struct Site {
     pub(crate) forge: ForgeImitation,
     pub(crate) agent: AgentId,
     pub(crate) issue: IssueId,
+    /// What the names of its repository and of the remote have at their end.
+    suffix: String,
     engine: Option<EngineHandle>,
 }
 
@@ -56,49 +59,38 @@ impl Site {
     pub(crate) async fn provisioned(store: TestStore, with_remote: bool) -> Self {
         let house = House::on(store);
         let forge = ForgeImitation::start(ImitatedForge::GitHub).expect("a forge");
-        let source = house.path("source");
-        fs::create_dir(&source).expect("a folder");
-        git(&source, &["init", "-q", "-b", "main"]);
-        fs::write(source.join("README.md"), "shop\n").expect("a file");
-        commit_all(&source, "Begin");
-        if with_remote {
-            let remote = house.path("remote.git");
-            git(
-                house.folder.path(),
-                &["clone", "-q", "--bare", "source", "remote.git"],
-            );
-            let named = forge.repository_url(REPOSITORY);
-            git(&source, &["remote", "add", "origin", &named]);
-            let key = format!("url.file://{}.insteadOf", remote.display());
-            git(&source, &["config", &key, &named]);
-            forge.add_repository_of(REPOSITORY, &remote);
-        }
         let agent = house.hire_shell(&until_go(&house));
         house.act(|tx, ctx| agents::pause(tx, ctx, agent));
-        let project =
-            house.act(|tx, ctx| projects::create(tx, ctx, house.company, new_project("Shop")));
-        let project = project.project.id;
-        let cwd = source.to_str().expect("a path").to_owned();
-        house.act(|tx, ctx| {
-            let mut workspace = new_workspace(&cwd);
-            workspace.is_primary = Some(true);
-            projects::create_workspace(tx, ctx, project, workspace)
-        });
-        let issue = house.assign(agent, |command| {
-            command.project_id = Some(project);
-            command.ticket_key = Some(label("ABC-1"));
-        });
+        let issue = new_ticket(&house, &forge, agent, "", with_remote);
         let mut site = Self {
             house,
             forge,
             agent,
             issue,
+            suffix: String::new(),
             engine: None,
         };
         site.start(|_| ());
         site.approve(ApprovalType::ApproveIssuePlan, json!({ "workspace": {} }))
             .await;
         site
+    }
+
+    /// Goes on with another ticket, in a repository and with a remote of its own.
+    pub(crate) async fn open_another(&mut self, suffix: &str) {
+        self.issue = new_ticket(&self.house, &self.forge, self.agent, suffix, true);
+        suffix.clone_into(&mut self.suffix);
+        self.approve(ApprovalType::ApproveIssuePlan, json!({ "workspace": {} }))
+            .await;
+    }
+
+    /// Ends the last part of the ticket, so that the board's turn comes.
+    pub(crate) fn finish_work(&self) {
+        let parent = self.issue;
+        let part = self.house.assign(self.agent, |command| {
+            command.parent_id = Some(parent.into());
+        });
+        self.set_status_of(part, IssueStatus::Done);
     }
 
     /// Another agent, whose runs wait until they may go.
@@ -146,7 +138,14 @@ impl Site {
     }
 
     /// Has the board approve something, with all its steps.
-    pub(crate) async fn approve(&self, kind: ApprovalType, mut payload: Value) {
+    pub(crate) async fn approve(&self, kind: ApprovalType, payload: Value) {
+        let id = self.begin(kind, payload);
+        let done = self.engine().carry_out(self.scope(), id).await;
+        done.unwrap_or_else(|error| panic!("the approval is not carried out: {error:?}"));
+    }
+
+    /// The same without the steps.
+    pub(crate) fn begin(&self, kind: ApprovalType, mut payload: Value) -> ApprovalId {
         payload["issueId"] = json!(self.issue);
         let submit = SubmitApproval {
             kind,
@@ -161,8 +160,7 @@ impl Site {
         let id = asked.view.approval.id;
         self.house
             .act(|tx, ctx| execution::begin(tx, ctx, id, Decide::default()));
-        let done = self.engine().carry_out(self.scope(), id).await;
-        done.unwrap_or_else(|error| panic!("the approval is not carried out: {error:?}"));
+        id
     }
 
     pub(crate) fn issue(&self) -> Issue {
@@ -174,7 +172,10 @@ impl Site {
     }
 
     pub(crate) fn set_status(&self, status: IssueStatus) {
-        let id = self.issue;
+        self.set_status_of(self.issue, status);
+    }
+
+    fn set_status_of(&self, id: IssueId, status: IssueStatus) {
         self.house.act(|tx, ctx| {
             let mut change = no_change();
             change.status = workforce_domain::change::Replace::Set(status);
@@ -286,6 +287,10 @@ impl Site {
         })
     }
 
+    fn path(&self, name: &str, end: &str) -> PathBuf {
+        self.house.path(&format!("{name}{}{end}", self.suffix))
+    }
+
     pub(crate) fn worktree(&self) -> PathBuf {
         self.config().tickets.worktrees.join(self.record().path)
     }
@@ -296,11 +301,12 @@ impl Site {
 
     /// Somebody pushes a change of a file to a branch of the remote.
     pub(crate) fn push_to(&self, branch: &str, file: &str, text: &str) -> String {
-        let clone = self.house.path("clone");
+        let clone = self.path("clone", "");
         if !clone.exists() {
+            let (from, to) = (self.path("remote", ".git"), &clone);
             git(
                 self.house.folder.path(),
-                &["clone", "-q", "remote.git", "clone"],
+                &["clone", "-q", as_text(&from), as_text(to)],
             );
         }
         git(&clone, &["fetch", "-q"]);
@@ -316,17 +322,17 @@ impl Site {
 
     /// The head of the ticket's branch at the remote.
     pub(crate) fn pushed(&self) -> String {
-        git(&self.house.path("remote.git"), &["rev-parse", BRANCH])
+        git(&self.path("remote", ".git"), &["rev-parse", BRANCH])
     }
 
     /// The head of the ticket's branch in the source repository.
     pub(crate) fn head(&self) -> String {
-        git(&self.house.path("source"), &["rev-parse", BRANCH])
+        git(&self.path("source", ""), &["rev-parse", BRANCH])
     }
 
     /// Whether a commit is part of the ticket's branch at the remote.
     pub(crate) fn has_pushed(&self, commit: &str) -> bool {
-        let remote = self.house.path("remote.git");
+        let remote = self.path("remote", ".git");
         let known = git(&remote, &["rev-list", BRANCH]);
         known.lines().any(|line| line == commit)
     }
@@ -351,26 +357,4 @@ fn until_go(house: &House) -> String {
         "echo $$ > {folder}/pid; mv {folder}/pid {folder}/ready; \
          while [ ! -e {folder}/go ]; do sleep 0.02; done"
     )
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it stands for people who work with the repositories"
-)]
-pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
-    let output = Command::new("git")
-        .args(["-c", "user.name=Bob", "-c", "user.email=bob@example.com"])
-        .args(args)
-        .current_dir(folder)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .expect("git");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "git {args:?}: {told}");
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
-
-pub(crate) fn commit_all(folder: &Path, message: &str) {
-    git(folder, &["add", "-A"]);
-    git(folder, &["commit", "-q", "-m", message]);
 }

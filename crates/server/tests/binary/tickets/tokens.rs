@@ -13,7 +13,7 @@ on_both! {
         let forge = scene.forge.as_ref().unwrap();
         forge.refuse_tokens();
         forge.accept_token("of-the-company");
-        let (host, owner) = (forge.host(), format!("{}/acme", forge.host()));
+        let (host, own) = (forge.host(), format!("{}/{REPOSITORY}.git", forge.host()));
         let secret = |name: &str, value: &str, prefix: &str| {
             let secret = json!({ "name": name, "value": value, "tokenFor": prefix });
             id_of(&scene.post(&scene.of_company("secrets"), &secret))
@@ -22,7 +22,7 @@ on_both! {
         let (ticket, approval) = scene.ticket_to_merge("ABC-1");
         refused(&scene, &approval);
         // The one that says most about the repository is taken.
-        let narrow = secret("narrow", "of two words", &owner);
+        let narrow = secret("narrow", "of two words", &own);
         let answer = refused(&scene, &approval);
         let told = answer["detail"].as_str().unwrap();
         assert!(told.contains("`narrow`") && !told.contains("of two words"), "{answer}");
