@@ -45,8 +45,20 @@ pub struct Advance {
     pub worktrees: Vec<(ExecutionWorkspace, Workspace)>,
 }
 
-/// The worktrees that an issue brings before the board, each with the workspace of the project.
+/// The worktrees that an issue brings before the board, each with the workspace of the project;
+/// none of an issue that is gone.
 pub fn worktrees_of(
+    reads: &mut dyn Reads,
+    company: CompanyScope,
+    issue: IssueId,
+) -> Result<Vec<(ExecutionWorkspace, Workspace)>, StoreError> {
+    match reads.issues().find(company.into(), &issue.into())? {
+        Some(issue) => brought_by(reads, &issue),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn brought_by(
     reads: &mut dyn Reads,
     issue: &Issue,
 ) -> Result<Vec<(ExecutionWorkspace, Workspace)>, StoreError> {
@@ -73,7 +85,7 @@ pub fn advance_of(
     let Some(issue) = reads.issues().find(company.into(), &issue.into())? else {
         return Ok(None);
     };
-    let worktrees = worktrees_of(reads, &issue)?;
+    let worktrees = brought_by(reads, &issue)?;
     Ok(Some(Advance {
         advance,
         issue,
@@ -223,7 +235,7 @@ fn ask(
         // The steps that are being taken look at the work themselves.
         return Ok(());
     }
-    let worktrees = worktrees_of(tx.reads(), issue)?;
+    let worktrees = brought_by(tx.reads(), issue)?;
     let is_open = |(worktree, _): &(ExecutionWorkspace, Workspace)| {
         let pull_request = worktree.pull_request.as_ref();
         pull_request.is_some_and(|it| it.state == PullRequestState::Open)

@@ -214,11 +214,6 @@ pub(in crate::tickets) async fn of_issue(
 ) -> Result<Vec<(ExecutionWorkspace, Workspace)>, StoreError> {
     state
         .store
-        .read(
-            move |reads| match reads.issues().find(company.into(), &issue.into())? {
-                Some(issue) => worktrees_of(reads, &issue),
-                None => Ok(Vec::new()),
-            },
-        )
+        .read(move |reads| worktrees_of(reads, company, issue))
         .await
 }
