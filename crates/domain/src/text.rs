@@ -239,7 +239,7 @@ fn repository_prefix(text: &str, max: usize) -> Result<String, TextError> {
     // The repositories of an owner are more than one: that name is not cut.
     let of_one = text.strip_suffix(".git");
     let of_one = of_one.filter(|_| path.contains('/') && !path.ends_with("/.git"));
-    Ok(of_one.unwrap_or(text).to_owned())
+    Ok(of_one.unwrap_or(text).into())
 }
 
 fn body(text: &str, max: usize) -> Result<String, TextError> {
