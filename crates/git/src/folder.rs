@@ -87,6 +87,22 @@ impl Folder {
         self.walk(path, |folder, name| folder.child(name))
     }
 
+    /// Opens a folder some levels below; none if it is gone, or a link or a file is on the
+    /// way.
+    pub(crate) fn find(&self, path: &Path) -> io::Result<Option<Self>> {
+        match self.below(path) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error)
+                if [Errno::ENOENT, Errno::ENOTDIR, Errno::ELOOP]
+                    .iter()
+                    .any(|gone| error.raw_os_error() == Some(*gone as i32)) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Opens a folder some levels below, and makes what is missing.
     pub(crate) fn below_or_new(&self, path: &Path, mode: u32) -> io::Result<Self> {
         self.walk(path, |folder, name| folder.child_or_new(name, mode))

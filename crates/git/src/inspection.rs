@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::private_key::holds_private_key;
 use crate::program::{LIST_LIMIT, lossy};
-use crate::refusal::{MAX_FILE, Reason, Refusal, SEARCHED, by_name, holds_private_key};
+use crate::refusal::{MAX_FILE, Reason, Refusal, by_name};
 use crate::view::View;
 use crate::{CommitId, GitError, Worktree};
 
@@ -131,8 +132,7 @@ impl View {
             let (id, size) = header.split_once(' ').ok_or_else(unexpected)?;
             let size: usize = size.parse().map_err(|_number| unexpected())?;
             let content = rest.get(end + 1..end + 1 + size).ok_or_else(unexpected)?;
-            let searched = usize::try_from(SEARCHED).unwrap_or(usize::MAX);
-            if holds_private_key(&content[..size.min(searched)])
+            if holds_private_key(content)
                 && let Some(path) = paths.get(id)
             {
                 refused.push(Refusal {

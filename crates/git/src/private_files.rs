@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nix::errno::Errno;
 use tempfile::TempDir;
 
 use crate::GitError;
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
+use crate::judge::by_content;
 use crate::process::run_blocking;
-use crate::refusal::{Reason, by_content};
+use crate::refusal::Reason;
 use crate::view::View;
 
 /// A folder of files for a moment.
@@ -104,17 +104,8 @@ impl PrivateFiles {
 
 fn copy_one(worktree: &Folder, file: &Path, own: &Folder) -> io::Result<bool> {
     let (above, name) = split(file);
-    let from = match worktree.below(above) {
-        Ok(from) => from,
-        // The folder is gone, or a link took its place.
-        Err(error)
-            if [Errno::ENOENT, Errno::ENOTDIR, Errno::ELOOP]
-                .iter()
-                .any(|gone| error.raw_os_error() == Some(*gone as i32)) =>
-        {
-            return Ok(false);
-        }
-        Err(error) => return Err(error),
+    let Some(from) = worktree.find(above)? else {
+        return Ok(false);
     };
     from.copy(name, &own.below_or_new(above, 0o700)?, name)
 }

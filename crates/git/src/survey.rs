@@ -1,4 +1,4 @@
-//! Looks at the files of a worktree without git, which would wait for a pipe, and
+//! Looks at the files that a commit has without git, which would wait for a pipe, and
 //! would read a file of any size.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,11 +15,6 @@ use crate::view::View;
 
 /// The mode of a submodule.
 const SUBMODULE: &[u8] = b"160000";
-/// Git opens these wherever they are, and would wait for a pipe.
-const READ_BY_GIT: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
-
-/// A folder lies in at most so many others: each level holds stack and an open file.
-const MAX_LEVELS: usize = 256;
 
 /// An entry of the index of a commit.
 pub(crate) struct Tracked {
@@ -65,15 +60,11 @@ pub(crate) struct Found {
     /// the id of what they were.
     pub(crate) large: Vec<(Vec<u8>, String, u64)>,
     pub(crate) submodules: Vec<u8>,
-    /// Pipes, sockets and devices that the commit has nothing of. Git does not list them.
-    pub(crate) special: Vec<Vec<u8>>,
-    /// There is a pipe that git would wait for.
-    pub(crate) stops_git: bool,
     /// What the index of the commit says of all other paths.
     pub(crate) entries: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// Looks at all files, without opening any.
+/// Looks at the files that the commit has, without opening any.
 pub(crate) async fn look_at(
     files: &Path,
     tracked: BTreeMap<Vec<u8>, Tracked>,
@@ -120,48 +111,8 @@ pub(crate) async fn look_at(
                 Some(Kind::Link) => {}
             }
         }
-        find_special(&root, Path::new(""), 0, &mut found)?;
         io::Result::Ok(found)
     })
     .await
     .tried(|| "look at the files of the worktree".to_owned())
-}
-
-/// Finds what git does not list, and what it would open without looking at what it is.
-/// `level` counts the folders above.
-fn find_special(folder: &Folder, path: &Path, level: usize, found: &mut Found) -> io::Result<()> {
-    if level > MAX_LEVELS {
-        // The whole path may be longer than anybody reads.
-        let top = path.iter().next().unwrap_or_default();
-        found
-            .refused
-            .insert(top.as_encoded_bytes().to_vec(), Reason::TooDeep);
-        found.stops_git = true;
-        return Ok(());
-    }
-    for name in folder.names()? {
-        if name == ".git" {
-            continue;
-        }
-        let at = path.join(&name);
-        let is_read = READ_BY_GIT.iter().any(|read| name == *read);
-        match folder.kind(&name)? {
-            Some(Kind::Folder) => {
-                if let Ok(child) = folder.child(&name) {
-                    find_special(&child, &at, level + 1, found)?;
-                }
-            }
-            Some(Kind::Special) => {
-                let path = at.into_os_string().into_encoded_bytes();
-                if is_read {
-                    found.refused.insert(path, Reason::SpecialFile);
-                    found.stops_git = true;
-                } else if !found.entries.contains_key(&path) {
-                    found.special.push(path);
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
