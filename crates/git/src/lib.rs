@@ -19,6 +19,7 @@
 mod commit;
 mod config;
 mod diff;
+mod discovery;
 mod environment;
 mod error;
 mod folder;

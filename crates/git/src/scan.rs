@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::index::refresh;
+use crate::index::{forget, refresh};
 use crate::judge::judge;
 use crate::private_files::PrivateFiles;
 use crate::program::{LIST_LIMIT, lossy, records};
@@ -144,8 +144,8 @@ pub(crate) async fn stage(view: &View, files: &Path, scan: &Scan) -> Result<Stri
     }
     if !add.is_empty() {
         let copied = PrivateFiles::copy(view, files, add).await?;
-        if let Some(path) = copied.refused.keys().next() {
-            let what = format!("{}, which changed meanwhile,", lossy(path));
+        if let Some(path) = copied.refused {
+            let what = format!("{}, which changed meanwhile,", lossy(&path));
             return Err(GitError::Tampered { what });
         }
         view.command_in("update-index", copied.files.path())
@@ -172,18 +172,5 @@ async fn keep_unchanged(view: &View, found: &mut Found) -> Result<(), GitError> 
             found.refused.insert(path, Reason::TooLarge);
         }
     }
-    Ok(())
-}
-
-/// Takes paths out of the index, whatever is in the folder.
-async fn forget(view: &View, paths: Vec<u8>) -> Result<(), GitError> {
-    if paths.is_empty() {
-        return Ok(());
-    }
-    view.command("update-index")
-        .args(["--force-remove", "-z", "--stdin"])
-        .input(paths)
-        .output()
-        .await?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! would read a file of any size.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,11 +11,13 @@ use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
 use crate::process::run_blocking;
 use crate::program::{LIST_LIMIT, records};
-use crate::refusal::{MAX_FILE, Reason};
+use crate::refusal::{MAX_FILE, Reason, by_git_reading};
 use crate::view::View;
 
 /// The mode of a submodule.
 const SUBMODULE: &[u8] = b"160000";
+
+const ATTRIBUTES: &str = ".gitattributes";
 
 /// An entry of the index of a commit.
 pub(crate) struct Tracked {
@@ -115,4 +118,34 @@ pub(crate) async fn look_at(
     })
     .await
     .tried(|| "look at the files of the worktree".to_owned())
+}
+
+/// Fails if git, once it looks at the files of the view's index, would wait for their
+/// attributes or read them whole.
+pub(crate) async fn need_plain_attributes(view: &View, files: &Path) -> Result<(), GitError> {
+    let (files, tracked) = (files.to_owned(), tracked(view).await?);
+    let refused = run_blocking(move || {
+        let root = Folder::open(&files)?;
+        let mut seen = BTreeSet::new();
+        for path in tracked.keys().map(|path| path_of(path)) {
+            for above in path.ancestors().skip(1) {
+                if !seen.insert(above.to_owned()) {
+                    break;
+                }
+                let name = OsStr::new(ATTRIBUTES);
+                if let Ok(folder) = root.below(above)
+                    && let Some(kind) = folder.kind(name)?
+                    && let Some(reason) = by_git_reading(&folder, name, kind)?
+                {
+                    return Ok(Some((above.join(name), reason)));
+                }
+            }
+        }
+        io::Result::Ok(None)
+    });
+    let refused = refused.await.tried(|| "look for attributes".to_owned())?;
+    match refused {
+        None => Ok(()),
+        Some((path, reason)) => Err(GitError::tampered(format!("{} ({reason})", path.display()))),
+    }
 }

@@ -5,10 +5,13 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use workforce_git::{CommitOutcome, DiffTo, MAX_CHANGED, MAX_FILE, Reason, Refusal, Worktree};
+use workforce_git::{
+    CommitOutcome, DiffTo, GitError, MAX_CHANGED, MAX_FILE, Reason, Refusal, Worktree,
+};
 
 use crate::support::{World, committed, git, message, write};
 
@@ -227,4 +230,105 @@ async fn names_behind_links_are_not_told() {
     }
     is_done.store(true, Ordering::Relaxed);
     exchanging.join().unwrap();
+}
+
+/// Does all that a server does, and tells what failed.
+async fn at_work(world: &World, worktree: &Worktree) -> Vec<GitError> {
+    let base = world.main();
+    let mut failed = Vec::new();
+    failed.extend(worktree.changes(5).await.err());
+    failed.extend(worktree.commit(&message("Work")).await.err());
+    failed.extend(worktree.diff(&base, DiffTo::Files, 1000).await.err());
+    failed.extend(worktree.refused_in_commits(&[], &base).await.err());
+    failed.extend(worktree.push(&world.remote(), &base).await.err());
+    failed.extend(worktree.merge(&base, &message("Merge")).await.err());
+    let repository = match world.git.open(&world.source()).await {
+        Ok(repository) => repository,
+        Err(error) => {
+            failed.push(error);
+            return failed;
+        }
+    };
+    failed.extend(repository.source_state().await.err());
+    failed.extend(repository.configured_remote("origin").await.err());
+    failed.extend(
+        repository
+            .fetch(&world.remote(), worktree.branch())
+            .await
+            .err(),
+    );
+    let opened = repository.open_worktree(worktree.path(), worktree.branch());
+    failed.extend(opened.await.err());
+    failed
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_pipe() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    write(worktree.path(), "x", "x");
+    let main = world.main();
+    let loose = format!(".git/objects/{}", main.as_str().split_at(2).0);
+    let loose = format!("{loose}/{}", main.as_str().split_at(2).1);
+    git(&world.source(), &["config", "include.path", "included"]);
+    let pipes = [
+        ".git/config",
+        ".git/included",
+        ".git/HEAD",
+        ".git/index",
+        ".git/sharedindex.x",
+        ".git/packed-refs",
+        ".git/shallow",
+        ".git/commondir",
+        ".git/info/exclude",
+        ".git/info/attributes",
+        ".git/info/grafts",
+        ".git/objects/info/alternates",
+        ".git/objects/info/commit-graph",
+        ".git/objects/pack/pack-1.idx",
+        ".git/objects/pack/pack-1.pack",
+        ".git/refs/heads/main",
+        ".git/refs/heads/feature/one",
+        ".git/refs/heads/other",
+        ".git/logs/HEAD",
+        ".git/worktrees/one/HEAD",
+        ".git/worktrees/one/gitdir",
+        ".git/worktrees/one/commondir",
+        ".git/worktrees/one/index",
+        ".git/worktrees/two",
+        ".git/MERGE_HEAD",
+        ".gitattributes",
+        "src/.gitattributes",
+        ".gitignore",
+        ".gitmodules",
+        &loose,
+        "../managed/tickets/one/.git",
+        "../managed/tickets/one/sub/.git/HEAD",
+    ];
+    for name in pipes {
+        let path = world.source().join(name);
+        let before = fs::read(&path).ok();
+        pipe(&path);
+        let work = tokio::time::timeout(Duration::from_secs(50), at_work(&world, &worktree));
+        let failed = work.await.unwrap_or_else(|_| panic!("waited for {name}"));
+        let waited = failed.iter().any(|f| matches!(f, GitError::Timeout { .. }));
+        assert!(!waited, "waited for {name}");
+        let _ = fs::remove_file(&path);
+        if let Some(before) = before {
+            fs::write(&path, before).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn submodules_of_the_source_are_not_looked_into() {
+    let world = World::new().await;
+    let source = world.source();
+    let entry = format!("160000,{},sub", "1".repeat(40));
+    git(&source, &["update-index", "--add", "--cacheinfo", &entry]);
+    world.move_main("x", "x");
+    pipe(&source.join("sub/.git/HEAD"));
+    write(&source, "README.md", "changed");
+    let state = world.open().await.source_state().await.unwrap();
+    assert_eq!(state.changed, ["README.md"]);
 }
