@@ -10,7 +10,7 @@ use std::time::Duration;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use workforce_git::{
-    CommitOutcome, DiffTo, GitError, MAX_CHANGED, MAX_FILE, Reason, Refusal, Worktree,
+    CommitId, CommitOutcome, DiffTo, GitError, MAX_CHANGED, MAX_FILE, Reason, Refusal, Worktree,
 };
 
 use crate::support::{World, committed, git, message, write};
@@ -233,15 +233,14 @@ async fn names_behind_links_are_not_told() {
 }
 
 /// Does all that a server does, and tells what failed.
-async fn at_work(world: &World, worktree: &Worktree) -> Vec<GitError> {
-    let base = world.main();
+async fn at_work(world: &World, worktree: &Worktree, base: &CommitId) -> Vec<GitError> {
     let mut failed = Vec::new();
     failed.extend(worktree.changes(5).await.err());
     failed.extend(worktree.commit(&message("Work")).await.err());
-    failed.extend(worktree.diff(&base, DiffTo::Files, 1000).await.err());
-    failed.extend(worktree.refused_in_commits(&[], &base).await.err());
-    failed.extend(worktree.push(&world.remote(), &base).await.err());
-    failed.extend(worktree.merge(&base, &message("Merge")).await.err());
+    failed.extend(worktree.diff(base, DiffTo::Files, 1000).await.err());
+    failed.extend(worktree.refused_in_commits(&[], base).await.err());
+    failed.extend(worktree.push(&world.remote(), base).await.err());
+    failed.extend(worktree.merge(base, &message("Merge")).await.err());
     let repository = match world.git.open(&world.source()).await {
         Ok(repository) => repository,
         Err(error) => {
@@ -309,7 +308,7 @@ async fn nobody_waits_for_a_pipe() {
         let path = world.source().join(name);
         let before = fs::read(&path).ok();
         pipe(&path);
-        let work = tokio::time::timeout(Duration::from_secs(50), at_work(&world, &worktree));
+        let work = tokio::time::timeout(Duration::from_secs(50), at_work(&world, &worktree, &main));
         let failed = work.await.unwrap_or_else(|_| panic!("waited for {name}"));
         let waited = failed.iter().any(|f| matches!(f, GitError::Timeout { .. }));
         assert!(!waited, "waited for {name}");
