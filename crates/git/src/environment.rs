@@ -98,6 +98,8 @@ const FIXED: &[(&str, &str)] = &[
     ("GIT_PAGER", "cat"),
     ("GIT_EDITOR", "false"),
     ("GIT_FLUSH", "0"),
+    // Files and objects that are larger are read in parts, or not at all.
+    ("GIT_ALLOC_LIMIT", "1g"),
 ];
 
 /// The options before the name of a command.

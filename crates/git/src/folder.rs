@@ -87,6 +87,22 @@ impl Folder {
         self.walk(path, |folder, name| folder.child(name))
     }
 
+    /// Opens a folder some levels below; none if it is gone, or a link or a file is on the
+    /// way.
+    pub(crate) fn find(&self, path: &Path) -> io::Result<Option<Self>> {
+        match self.below(path) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error)
+                if [Errno::ENOENT, Errno::ENOTDIR, Errno::ELOOP]
+                    .iter()
+                    .any(|gone| error.raw_os_error() == Some(*gone as i32)) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Opens a folder some levels below, and makes what is missing.
     pub(crate) fn below_or_new(&self, path: &Path, mode: u32) -> io::Result<Self> {
         self.walk(path, |folder, name| folder.child_or_new(name, mode))
@@ -223,34 +239,41 @@ impl Folder {
     }
 
     /// Copies a regular file or a link into another folder, under a name that is free
-    /// there; false if there is neither. What it leads to is not read.
-    pub(crate) fn copy(&self, name: &OsStr, folder: &Self, to: &OsStr) -> io::Result<bool> {
+    /// there, and tells how many bytes that were; none if there is neither. No more than
+    /// `limit` bytes are copied. What a link leads to is not read.
+    pub(crate) fn copy(
+        &self,
+        name: &OsStr,
+        folder: &Self,
+        to: &OsStr,
+        limit: u64,
+    ) -> io::Result<Option<u64>> {
         match self.kind(name)? {
             Some(Kind::Link) => {
                 let target = match readlinkat(self.0.as_fd(), name) {
                     Ok(target) => target,
                     // Something else stands there by now.
-                    Err(Errno::ENOENT | Errno::EINVAL) => return Ok(false),
+                    Err(Errno::ENOENT | Errno::EINVAL) => return Ok(None),
                     Err(error) => return Err(error.into()),
                 };
                 symlinkat(target.as_os_str(), folder.0.as_fd(), to)?;
-                Ok(true)
+                Ok(Some(0))
             }
             Some(Kind::File) => {
-                let mut file = match self.open_file(name) {
+                let file = match self.open_file(name) {
                     Ok(Some(file)) => file,
-                    Ok(None) => return Ok(false),
+                    Ok(None) => return Ok(None),
                     Err(error) if error.raw_os_error() == Some(Errno::ELOOP as i32) => {
-                        return Ok(false);
+                        return Ok(None);
                     }
                     Err(error) => return Err(error),
                 };
                 let runs = fstat(&file)?.st_mode & 0o100 != 0;
                 let mode = if runs { 0o777 } else { 0o666 };
-                io::copy(&mut file, &mut folder.new_file(to, mode)?)?;
-                Ok(true)
+                let mut target = folder.new_file(to, mode)?;
+                Ok(Some(io::copy(&mut file.take(limit), &mut target)?))
             }
-            Some(Kind::Folder | Kind::Special) | None => Ok(false),
+            Some(Kind::Folder | Kind::Special) | None => Ok(None),
         }
     }
 
@@ -261,9 +284,9 @@ impl Folder {
             done => return Ok(done?),
         }
         let temporary = folder.temporary(&name.to_string_lossy())?;
-        let moved = match self.copy(name, folder, &temporary) {
-            Ok(true) => folder.rename(&temporary, folder, name),
-            Ok(false) => Err(Errno::ENOENT.into()),
+        let moved = match self.copy(name, folder, &temporary, u64::MAX) {
+            Ok(Some(_)) => folder.rename(&temporary, folder, name),
+            Ok(None) => Err(Errno::ENOENT.into()),
             Err(error) => Err(error),
         };
         if moved.is_err() {

@@ -10,6 +10,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::GitError;
 use crate::folder::Folder;
+use crate::survey::need_plain_attributes;
 use crate::view::View;
 
 /// Copies the index of a view into the folder of a worktree. Whatever stands
@@ -34,7 +35,11 @@ pub(crate) fn place(view: &View, folder: &Folder) -> io::Result<()> {
 }
 
 /// Lets an index know what the files look like, so that later looks are quick.
+///
+/// # Errors
+/// [`GitError::Tampered`] for attributes that git would wait for or read whole.
 pub(crate) async fn refresh(view: &View, files: &Path) -> Result<(), GitError> {
+    need_plain_attributes(view, files).await?;
     // It says by its exit code whether files differ.
     let output = view
         .command_in("update-index", files)
@@ -45,4 +50,17 @@ pub(crate) async fn refresh(view: &View, files: &Path) -> Result<(), GitError> {
         Some(0 | 1) => Ok(()),
         _ => Err(output.failed("update-index")),
     }
+}
+
+/// Takes paths, each with a zero behind it, out of an index, whatever is in the folder.
+pub(crate) async fn forget(view: &View, paths: Vec<u8>) -> Result<(), GitError> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    view.command("update-index")
+        .args(["--force-remove", "-z", "--stdin"])
+        .input(paths)
+        .output()
+        .await?;
+    Ok(())
 }

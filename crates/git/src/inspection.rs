@@ -1,9 +1,10 @@
 //! Looks through commits that an agent made itself, before they are pushed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::program::{LIST_LIMIT, lossy};
-use crate::refusal::{MAX_FILE, Reason, Refusal, SEARCHED, by_name, holds_private_key};
+use crate::private_key::holds_private_key;
+use crate::program::{LIST_LIMIT, lossy, records};
+use crate::refusal::{MAX_FILE, Reason, Refusal, by_name};
 use crate::view::View;
 use crate::{CommitId, GitError, Worktree};
 
@@ -33,29 +34,35 @@ impl Worktree {
             .stdout_limit(LIST_LIMIT)
             .output()
             .await?;
-        let mut paths = BTreeMap::new();
+        let (mut paths, mut commits) = (Paths::new(), String::new());
         for line in lossy(&printed).lines() {
-            // Commits have no path, and neither has the tree at the top.
-            if let Some((id, path)) = line.split_once(' ')
-                && !path.is_empty()
-            {
-                paths.insert(id.to_owned(), path.to_owned());
+            match line.split_once(' ') {
+                // The tree at the top has no path.
+                Some((_, "")) => {}
+                Some((id, path)) => {
+                    paths.entry(id.to_owned()).or_default().insert(path.into());
+                }
+                None => commits.extend([line, "\n"]),
             }
         }
-        let mut refused = Vec::new();
+        // Objects are listed once, under one of their names, and submodules never.
+        let changed = view.changed_by(commits).await?;
+        for (path, id) in changed.files {
+            paths.entry(id).or_default().insert(path);
+        }
+        let mut refused = Refused(BTreeMap::new());
+        for path in changed.submodules {
+            refused.0.insert(path, Reason::NestedRepository);
+        }
         let mut part = (0, Vec::new());
         for (id, size) in view.blobs(&paths).await? {
-            let path = &paths[&id];
-            let reason = match by_name(path.as_ref()) {
-                Some(reason) => Some(reason),
-                None if size > MAX_FILE => Some(Reason::TooLarge),
-                None => None,
-            };
-            if let Some(reason) = reason {
-                refused.push(Refusal {
-                    path: path.clone(),
-                    reason,
-                });
+            for path in &paths[&id] {
+                if let Some(reason) = by_name(path.as_ref()) {
+                    refused.0.insert(path.clone(), reason);
+                }
+            }
+            if size > MAX_FILE {
+                refused.add(&paths[&id], Reason::TooLarge);
                 continue;
             }
             if part.0 + size > PART {
@@ -66,17 +73,71 @@ impl Worktree {
             part.1.push(id);
         }
         view.find_keys(&part.1, &paths, &mut refused).await?;
-        refused.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(refused)
+        let refused = refused.0.into_iter();
+        Ok(refused
+            .map(|(path, reason)| Refusal { path, reason })
+            .collect())
     }
 }
 
+/// The paths of objects.
+type Paths = BTreeMap<String, BTreeSet<String>>;
+
+/// Each path once, with the first reason that was found.
+struct Refused(BTreeMap<String, Reason>);
+
+impl Refused {
+    fn add(&mut self, paths: &BTreeSet<String>, reason: Reason) {
+        for path in paths {
+            self.0.entry(path.clone()).or_insert(reason);
+        }
+    }
+}
+
+/// What commits made new or another.
+#[derive(Default)]
+struct ChangedBy {
+    /// Paths, with the ids of what they hold.
+    files: Vec<(String, String)>,
+    submodules: Vec<String>,
+}
+
 impl View {
+    /// What some commits, one a line, have other than all of their parents.
+    async fn changed_by(&self, commits: String) -> Result<ChangedBy, GitError> {
+        if commits.is_empty() {
+            return Ok(ChangedBy::default());
+        }
+        let printed = self
+            .command("diff-tree")
+            .args(["--stdin", "--no-commit-id", "--root", "-r", "-c", "-z"])
+            .args(["--raw", "--no-renames", "--no-abbrev"])
+            .input(commits)
+            .stdout_limit(LIST_LIMIT)
+            .output()
+            .await?;
+        let mut changed = ChangedBy::default();
+        let mut records = records(&printed);
+        while let (Some(header), Some(path)) = (records.next(), records.next()) {
+            // A colon for each parent; then their modes and the new one; the same of ids.
+            let header = lossy(header);
+            let words = header.trim_start_matches(':');
+            let parents = header.len() - words.len();
+            let words: Vec<_> = words.split(' ').collect();
+            let (Some(mode), Some(id)) = (words.get(parents), words.get(2 * parents + 1)) else {
+                return Err(unexpected("diff-tree"));
+            };
+            match *mode {
+                "000000" => {}
+                "160000" => changed.submodules.push(lossy(path)),
+                _ => changed.files.push((lossy(path), (*id).to_owned())),
+            }
+        }
+        Ok(changed)
+    }
+
     /// The files among objects, with their sizes.
-    async fn blobs(
-        &self,
-        objects: &BTreeMap<String, String>,
-    ) -> Result<Vec<(String, u64)>, GitError> {
+    async fn blobs(&self, objects: &Paths) -> Result<Vec<(String, u64)>, GitError> {
         if objects.is_empty() {
             return Ok(Vec::new());
         }
@@ -107,8 +168,8 @@ impl View {
     async fn find_keys(
         &self,
         ids: &[String],
-        paths: &BTreeMap<String, String>,
-        refused: &mut Vec<Refusal>,
+        paths: &Paths,
+        refused: &mut Refused,
     ) -> Result<(), GitError> {
         if ids.is_empty() {
             return Ok(());
@@ -121,27 +182,27 @@ impl View {
             .stdout_limit(LIST_LIMIT)
             .output()
             .await?;
-        let unexpected = || GitError::Failed {
-            command: "cat-file",
-            message: "it printed something unexpected".to_owned(),
-        };
+        let unexpected = || unexpected("cat-file");
         let mut rest = printed.as_slice();
         while let Some(end) = rest.iter().position(|&b| b == b'\n') {
             let header = lossy(&rest[..end]);
             let (id, size) = header.split_once(' ').ok_or_else(unexpected)?;
             let size: usize = size.parse().map_err(|_number| unexpected())?;
             let content = rest.get(end + 1..end + 1 + size).ok_or_else(unexpected)?;
-            let searched = usize::try_from(SEARCHED).unwrap_or(usize::MAX);
-            if holds_private_key(&content[..size.min(searched)])
-                && let Some(path) = paths.get(id)
+            if holds_private_key(content)
+                && let Some(paths) = paths.get(id)
             {
-                refused.push(Refusal {
-                    path: path.clone(),
-                    reason: Reason::PrivateKey,
-                });
+                refused.add(paths, Reason::PrivateKey);
             }
             rest = rest.get(end + size + 2..).unwrap_or_default();
         }
         Ok(())
+    }
+}
+
+fn unexpected(command: &'static str) -> GitError {
+    GitError::Failed {
+        command,
+        message: "it printed something unexpected".to_owned(),
     }
 }

@@ -16,8 +16,8 @@ use crate::{GitError, Repository};
 /// A line for each repository whose objects are borrowed.
 const MAX_ALTERNATES: usize = 1024 * 1024;
 
-/// Fails if an object, or a folder of them, is a link: it could lead to those of
-/// another repository.
+/// Fails if an object, or a folder of them, is a link, which could lead to those of
+/// another repository, or a pipe, which git would wait for.
 pub(crate) fn check(repository: &Folder) -> Result<(), GitError> {
     let objects = repository
         .child(OsStr::new("objects"))
@@ -25,21 +25,23 @@ pub(crate) fn check(repository: &Folder) -> Result<(), GitError> {
     let looking = || "look at the objects of the repository".to_owned();
     for (name, kind) in objects.kinds().tried(looking)? {
         let holds_objects = name == "pack" || name.len() == 2;
-        let is_linked = match kind {
+        let is_other = match kind {
             _ if !holds_objects => false,
             Some(Kind::Folder) => match objects.child(&name) {
                 Ok(folder) => folder
                     .kinds()
                     .tried(looking)?
                     .iter()
-                    .any(|(_, kind)| *kind == Some(Kind::Link)),
+                    .any(|(_, kind)| matches!(kind, Some(Kind::Link | Kind::Special))),
                 Err(_) => true,
             },
             _ => true,
         };
-        if is_linked {
+        if is_other {
             let name = name.to_string_lossy();
-            return Err(GitError::tampered(format!("objects/{name} (a link)")));
+            return Err(GitError::tampered(format!(
+                "objects/{name} (no files are there)"
+            )));
         }
     }
     Ok(())

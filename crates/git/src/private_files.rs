@@ -5,18 +5,17 @@
 //! link leads to. So git works in a folder where nobody else writes, and files are
 //! carried between the two through open folders.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nix::errno::Errno;
 use tempfile::TempDir;
 
 use crate::GitError;
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
+use crate::judge::by_content;
 use crate::process::run_blocking;
-use crate::refusal::{Reason, by_content};
+use crate::refusal::{MAX_CHANGED, MAX_FILE};
 use crate::view::View;
 
 /// A folder of files for a moment.
@@ -28,8 +27,8 @@ pub(crate) struct Copied {
     pub(crate) files: PrivateFiles,
     /// The paths that are among them.
     pub(crate) paths: Vec<Vec<u8>>,
-    /// What must not be committed, as the copy shows.
-    pub(crate) refused: BTreeMap<Vec<u8>, Reason>,
+    /// The first that must not be committed, as the copy shows. Nothing is copied after it.
+    pub(crate) refused: Option<Vec<u8>>,
 }
 
 impl PrivateFiles {
@@ -59,19 +58,23 @@ impl PrivateFiles {
             let mut copied = Copied {
                 files,
                 paths: Vec::new(),
-                refused: BTreeMap::new(),
+                refused: None,
             };
+            let mut rest = MAX_CHANGED;
             for path in paths {
                 let file = path_of(&path);
-                if !copy_one(&worktree, &file, &own)? {
+                // A file may grow while it is copied.
+                let limit = rest.min(MAX_FILE) + 1;
+                let Some(size) = copy_one(&worktree, &file, &own, limit)? else {
                     continue;
+                };
+                rest = rest.saturating_sub(size);
+                let is_refused = size == limit || by_content(&own, &file).is_some();
+                if is_refused {
+                    copied.refused = Some(path);
+                    break;
                 }
-                match by_content(&own, &file) {
-                    Some(reason) => {
-                        copied.refused.insert(path, reason);
-                    }
-                    None => copied.paths.push(path),
-                }
+                copied.paths.push(path);
             }
             io::Result::Ok(copied)
         })
@@ -102,21 +105,12 @@ impl PrivateFiles {
     }
 }
 
-fn copy_one(worktree: &Folder, file: &Path, own: &Folder) -> io::Result<bool> {
+fn copy_one(worktree: &Folder, file: &Path, own: &Folder, limit: u64) -> io::Result<Option<u64>> {
     let (above, name) = split(file);
-    let from = match worktree.below(above) {
-        Ok(from) => from,
-        // The folder is gone, or a link took its place.
-        Err(error)
-            if [Errno::ENOENT, Errno::ENOTDIR, Errno::ELOOP]
-                .iter()
-                .any(|gone| error.raw_os_error() == Some(*gone as i32)) =>
-        {
-            return Ok(false);
-        }
-        Err(error) => return Err(error),
+    let Some(from) = worktree.find(above)? else {
+        return Ok(None);
     };
-    from.copy(name, &own.below_or_new(above, 0o700)?, name)
+    from.copy(name, &own.below_or_new(above, 0o700)?, name, limit)
 }
 
 fn split(file: &Path) -> (&Path, &std::ffi::OsStr) {

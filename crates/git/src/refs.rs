@@ -18,7 +18,7 @@ use crate::program::lossy;
 use crate::{CommitId, GitError};
 
 /// Packed refs are read up to so many bytes.
-const MAX_PACKED: usize = 256 * 1024 * 1024;
+const MAX_PACKED: usize = 64 * 1024 * 1024;
 /// A loose ref is one line.
 const MAX_LOOSE: usize = 4096;
 /// Refs below each folder are listed so deep.

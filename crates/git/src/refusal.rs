@@ -1,15 +1,21 @@
 //! What is not committed, whoever asks for it.
 
+use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Component, Path};
 
 use crate::folder::{Folder, Kind};
 
 /// The largest file that is committed, in bytes.
 pub const MAX_FILE: u64 = 50 * 1024 * 1024;
-/// So much of a file is searched for a private key, in bytes.
-pub(crate) const SEARCHED: u64 = 64 * 1024;
+/// All files that one commit changes have at most so many bytes.
+pub const MAX_CHANGED: u64 = 1024 * 1024 * 1024;
+/// The largest of the files that git reads whole to know what it does, in bytes.
+pub(crate) const MAX_READ_BY_GIT: u64 = 1024 * 1024;
+
+/// Files that git reads wherever they are.
+const READ_BY_GIT: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
 
 /// Names of files that hold secrets, in lower case.
 const SECRET_NAMES: &[&str] = &[
@@ -71,14 +77,21 @@ pub enum Reason {
     PrivateKey,
     /// Larger than [`MAX_FILE`].
     TooLarge,
+    /// All changed files together are larger than [`MAX_CHANGED`], and it is among the
+    /// largest of them.
+    TooMuch,
     /// A repository in the repository, or a submodule that is new.
     NestedRepository,
     /// A part of its path could be taken for `.git`.
     GitFolder,
     /// A pipe, a socket or a device.
     SpecialFile,
-    /// It has folders in folders, hundreds of levels deep.
+    /// It has folders in folders, hundreds of levels deep, or names that are as long
+    /// together.
     TooDeep,
+    /// A `.gitignore`, `.gitattributes` or `.gitmodules` of more than 1 MiB, or so many
+    /// `.gitignore` files that they have more than 16 MiB.
+    TooLargeForGit,
     /// It cannot be read.
     Unreadable,
 }
@@ -91,10 +104,14 @@ impl Reason {
             Self::SecretName => "its name is one of files that hold secrets",
             Self::PrivateKey => "it holds a private key",
             Self::TooLarge => "it is larger than 50 MiB",
+            Self::TooMuch => {
+                "it is among the largest of changed files with more than 1 GiB together"
+            }
             Self::NestedRepository => "it is a repository of its own",
             Self::GitFolder => "a part of its path could be taken for `.git`",
             Self::SpecialFile => "it is no regular file",
             Self::TooDeep => "its folders lie too deep in each other",
+            Self::TooLargeForGit => "it is too large for a file that git reads whole",
             Self::Unreadable => "it cannot be read",
         }
     }
@@ -161,47 +178,25 @@ const fn is_ignored_by_hfs(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Why a file is refused by what it is or holds.
-pub(crate) fn by_content(folder: &Folder, path: &Path) -> Option<Reason> {
-    look(folder, path).unwrap_or(Some(Reason::Unreadable))
-}
-
-fn look(folder: &Folder, path: &Path) -> io::Result<Option<Reason>> {
-    let parent = folder.below(path.parent().unwrap_or(Path::new("")))?;
-    let name = path.file_name().unwrap_or_default();
-    let Some(stat) = parent.stat_of(name)? else {
-        return Ok(Some(Reason::Unreadable));
-    };
-    match Kind::of(&stat) {
-        Kind::Special => return Ok(Some(Reason::SpecialFile)),
-        Kind::Folder => return Ok(Some(Reason::NestedRepository)),
-        Kind::Link => return Ok(None),
-        Kind::File => {}
+/// Why git must not come upon an entry of a folder, which it would read whole, or wait
+/// for. Git follows no link to such a file.
+pub(crate) fn by_git_reading(
+    folder: &Folder,
+    name: &OsStr,
+    kind: Kind,
+) -> io::Result<Option<Reason>> {
+    if !READ_BY_GIT.iter().any(|read| name == *read) {
+        return Ok(None);
     }
-    if stat.st_size.unsigned_abs() > MAX_FILE {
-        return Ok(Some(Reason::TooLarge));
+    match kind {
+        Kind::Special => Ok(Some(Reason::SpecialFile)),
+        Kind::File => {
+            let size = folder.stat_of(name)?.map_or(0, |stat| stat.st_size);
+            let is_large = size.unsigned_abs() > MAX_READ_BY_GIT;
+            Ok(is_large.then_some(Reason::TooLargeForGit))
+        }
+        Kind::Folder | Kind::Link => Ok(None),
     }
-    let Some(file) = parent.open_file(name)? else {
-        return Ok(Some(Reason::Unreadable));
-    };
-    let mut start = Vec::new();
-    file.take(SEARCHED).read_to_end(&mut start)?;
-    Ok(holds_private_key(&start).then_some(Reason::PrivateKey))
-}
-
-/// True for the first line of a private key in the form of PEM.
-pub(crate) fn holds_private_key(bytes: &[u8]) -> bool {
-    const BEGIN: &[u8] = b"-----BEGIN ";
-    const END: &[u8] = b"PRIVATE KEY";
-    bytes.contains(&b'-')
-        && bytes.windows(BEGIN.len()).enumerate().any(|(at, window)| {
-            let rest = &bytes[at + BEGIN.len().min(bytes.len() - at)..];
-            let label = rest.split(|&b| b == b'-' || b == b'\n').next();
-            window == BEGIN
-                && label.is_some_and(|label| {
-                    label.ends_with(END) || label.ends_with(b"PRIVATE KEY BLOCK")
-                })
-        })
 }
 
 #[cfg(test)]
@@ -252,26 +247,6 @@ mod tests {
             "a\\.git\\config",
         ] {
             assert_eq!(by_name(Path::new(path)), Some(Reason::GitFolder), "{path}");
-        }
-    }
-
-    #[test]
-    fn private_keys_are_found_by_their_first_line() {
-        for text in [
-            "-----BEGIN PRIVATE KEY-----\n",
-            "x = \"\"\"-----BEGIN RSA PRIVATE KEY-----",
-            "-----BEGIN OPENSSH PRIVATE KEY-----",
-            "-----BEGIN PGP PRIVATE KEY BLOCK-----",
-        ] {
-            assert!(holds_private_key(text.as_bytes()), "{text}");
-        }
-        for text in [
-            "",
-            "-----BEGIN PUBLIC KEY-----",
-            "-----BEGIN ",
-            "PRIVATE KEY-----",
-        ] {
-            assert!(!holds_private_key(text.as_bytes()), "{text}");
         }
     }
 }

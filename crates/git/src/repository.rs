@@ -1,15 +1,14 @@
 //! A source repository.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::Config;
+use crate::discovery::{Place, discover};
 use crate::error::Tried as _;
-use crate::folder::{Folder, path_of};
-use crate::program::Command;
+use crate::folder::Folder;
+use crate::process::run_blocking;
 use crate::refs::{Refs, exclude};
 use crate::values::ObjectFormat;
 use crate::view::View;
@@ -23,6 +22,19 @@ const TAKEN_OVER: [&str; 6] = [
     "core.ignorecase",
     "core.symlinks",
     "core.precomposeunicode",
+];
+
+/// What a repository may say that it has beside its format.
+const EXTENSIONS: [&str; 9] = [
+    "compatobjectformat",
+    "noop",
+    "noop-v1",
+    "objectformat",
+    "partialclone",
+    "preciousobjects",
+    "refstorage",
+    "relativeworktrees",
+    "worktreeconfig",
 ];
 
 /// A repository that tickets are worked on in. Clones are the same repository.
@@ -56,21 +68,12 @@ impl Git {
         if !dir.is_dir() {
             return Err(not_found());
         }
-        let ask = |question| {
-            Command::new(self, "rev-parse", &dir)
-                .args(["--path-format=absolute", question])
-                .run()
-        };
-        let (common, git_dir) = (ask("--git-common-dir").await?, ask("--git-dir").await?);
-        if common.code != Some(0) || git_dir.code != Some(0) {
-            return Err(not_found());
-        }
-        let resolve = |printed: &[u8]| {
-            let path = path_of(printed.strip_suffix(b"\n").unwrap_or(printed));
-            path.canonicalize().map_err(|_io| not_found())
-        };
-        let common = resolve(&common.stdout)?;
-        let git_dir = resolve(&git_dir.stdout)?;
+        let place = run_blocking(move || discover(&dir)).await;
+        let Place {
+            common,
+            git_dir,
+            top,
+        } = place.ok_or_else(not_found)?;
         let folder = Folder::open(&common).tried(|| format!("open {}", common.display()))?;
         let config = Config::of_repository(self, &folder).await?;
         let format = supported(&config)?;
@@ -80,7 +83,7 @@ impl Git {
             .collect();
         Ok(Repository(Arc::new(Inner {
             git: self.clone(),
-            top: top_of(&dir, &git_dir),
+            top,
             common,
             folder,
             git_dir,
@@ -113,29 +116,22 @@ fn supported(config: &Config) -> Result<ObjectFormat, GitError> {
     {
         return unsupported("its refs are not stored as files");
     }
+    let version = config.last("core.repositoryformatversion").unwrap_or("0");
+    if !["0", "1"].contains(&version) {
+        return unsupported("its format is unknown");
+    }
+    let is_unknown = |key: &str| {
+        let extension = key.strip_prefix("extensions.");
+        extension.is_some_and(|extension| !EXTENSIONS.contains(&extension))
+    };
+    if version == "1" && config.has_key(is_unknown) {
+        return unsupported("it has an extension that is unknown");
+    }
     match config.last("extensions.objectformat") {
         None | Some("sha1") => Ok(ObjectFormat::Sha1),
         Some("sha256") => Ok(ObjectFormat::Sha256),
         Some(_) => unsupported("its object format is unknown"),
     }
-}
-
-/// The folder of the files that belong to a repository's folder, without asking
-/// `core.worktree`, which could name any.
-fn top_of(dir: &Path, git_dir: &Path) -> Option<PathBuf> {
-    let top = dir
-        .ancestors()
-        .find(|ancestor| ancestor.join(".git").symlink_metadata().is_ok())?;
-    let entry = top.join(".git");
-    let leads_here = if entry.is_dir() {
-        entry.canonicalize().ok()? == git_dir
-    } else {
-        let text = std::fs::read(&entry).ok()?;
-        let target = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
-        let target = top.join(OsStr::from_bytes(target));
-        target.canonicalize().ok()? == git_dir
-    };
-    leads_here.then(|| top.to_owned())
 }
 
 impl Repository {

@@ -2,21 +2,24 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::io::{self, Read as _};
 
 use crate::config::Config;
 use crate::error::Tried as _;
 use crate::folder::Folder;
-use crate::index::refresh;
+use crate::index::{forget, refresh};
 use crate::operation::Operation;
 use crate::program::{LIST_LIMIT, lossy, records};
 use crate::remote::AddressFault;
+use crate::survey::tracked;
 use crate::view::View;
 use crate::worktree::branch_of;
 use crate::{Branch, CommitId, GitError, Remote, Repository};
 
 /// So many paths are named.
 const PATHS_NAMED: usize = 50;
-const MAX_INDEX: usize = 1024 * 1024 * 1024;
+/// An index has at most so many bytes, with what it shares.
+const MAX_INDEX: u64 = 256 * 1024 * 1024;
 
 /// The state of a repository and its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,22 +97,29 @@ impl Repository {
         let view = View::new(self, head).await?;
         copy_index(folder, &view).tried(|| "copy the index".to_owned())?;
         let tree = head.map_or(self.format().empty_tree(), CommitId::as_str);
-        // Files that were touched or copied are what they were.
-        refresh(&view, files).await?;
         let staged = view
             .command_in("diff-index", files)
             .args(["--cached", "--name-only", "-z", "--ignore-submodules=all"])
             .args([tree, "--"]);
+        let mut changed = BTreeSet::new();
+        let printed = staged.stdout_limit(LIST_LIMIT).output().await?;
+        changed.extend(records(&printed).map(lossy));
+        // Git would look into them all the same.
+        let mut submodules = Vec::new();
+        for (path, _) in tracked(&view).await?.iter().filter(|(_, e)| e.is_submodule) {
+            submodules.extend_from_slice(path);
+            submodules.push(0);
+        }
+        forget(&view, submodules).await?;
+        // Files that were touched or copied are what they were.
+        refresh(&view, files).await?;
         let unstaged = view.command_in("diff-files", files).args([
             "--name-only",
             "-z",
             "--ignore-submodules=all",
         ]);
-        let mut changed = BTreeSet::new();
-        for command in [staged, unstaged] {
-            let printed = command.stdout_limit(LIST_LIMIT).output().await?;
-            changed.extend(records(&printed).map(lossy));
-        }
+        let printed = unstaged.stdout_limit(LIST_LIMIT).output().await?;
+        changed.extend(records(&printed).map(lossy));
         Ok(changed)
     }
 
@@ -184,23 +194,24 @@ fn rewritten(config: &Config, address: &str, rule: &str) -> Option<String> {
 }
 
 /// Copies an index, and the part of it that others share.
-fn copy_index(folder: &Folder, view: &View) -> std::io::Result<()> {
+fn copy_index(folder: &Folder, view: &View) -> io::Result<()> {
+    let mut rest = MAX_INDEX;
     for name in folder.names()? {
         let is_index = name == "index" || name.as_encoded_bytes().starts_with(b"sharedindex.");
         if !is_index {
             continue;
         }
-        let Some(mut source) = folder.open_file(OsStr::new(&name))? else {
+        let Some(source) = folder.open_file(OsStr::new(&name))? else {
             continue;
         };
-        let metadata = source.metadata()?;
-        if metadata.len() > MAX_INDEX as u64 {
-            return Err(std::io::Error::other("the index is too large"));
-        }
+        let modified = source.metadata()?.modified()?;
         let mut target = std::fs::File::create(view.path().join(&name))?;
-        std::io::copy(&mut source, &mut target)?;
+        let copied = io::copy(&mut source.take(rest + 1), &mut target)?;
+        rest = rest
+            .checked_sub(copied)
+            .ok_or_else(|| io::Error::other("the index is too large"))?;
         // Git looks again at files that changed after their index was written.
-        target.set_modified(metadata.modified()?)?;
+        target.set_modified(modified)?;
     }
     Ok(())
 }

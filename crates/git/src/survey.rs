@@ -1,7 +1,8 @@
-//! Looks at the files of a worktree without git, which would wait for a pipe, and
+//! Looks at the files that a commit has without git, which would wait for a pipe, and
 //! would read a file of any size.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,16 +11,13 @@ use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
 use crate::process::run_blocking;
 use crate::program::{LIST_LIMIT, records};
-use crate::refusal::{MAX_FILE, Reason};
+use crate::refusal::{MAX_FILE, Reason, by_git_reading};
 use crate::view::View;
 
 /// The mode of a submodule.
 const SUBMODULE: &[u8] = b"160000";
-/// Git opens these wherever they are, and would wait for a pipe.
-const READ_BY_GIT: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
 
-/// A folder lies in at most so many others: each level holds stack and an open file.
-const MAX_LEVELS: usize = 256;
+const ATTRIBUTES: &str = ".gitattributes";
 
 /// An entry of the index of a commit.
 pub(crate) struct Tracked {
@@ -65,15 +63,11 @@ pub(crate) struct Found {
     /// the id of what they were.
     pub(crate) large: Vec<(Vec<u8>, String, u64)>,
     pub(crate) submodules: Vec<u8>,
-    /// Pipes, sockets and devices that the commit has nothing of. Git does not list them.
-    pub(crate) special: Vec<Vec<u8>>,
-    /// There is a pipe that git would wait for.
-    pub(crate) stops_git: bool,
     /// What the index of the commit says of all other paths.
     pub(crate) entries: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// Looks at all files, without opening any.
+/// Looks at the files that the commit has, without opening any.
 pub(crate) async fn look_at(
     files: &Path,
     tracked: BTreeMap<Vec<u8>, Tracked>,
@@ -120,48 +114,38 @@ pub(crate) async fn look_at(
                 Some(Kind::Link) => {}
             }
         }
-        find_special(&root, Path::new(""), 0, &mut found)?;
         io::Result::Ok(found)
     })
     .await
     .tried(|| "look at the files of the worktree".to_owned())
 }
 
-/// Finds what git does not list, and what it would open without looking at what it is.
-/// `level` counts the folders above.
-fn find_special(folder: &Folder, path: &Path, level: usize, found: &mut Found) -> io::Result<()> {
-    if level > MAX_LEVELS {
-        // The whole path may be longer than anybody reads.
-        let top = path.iter().next().unwrap_or_default();
-        found
-            .refused
-            .insert(top.as_encoded_bytes().to_vec(), Reason::TooDeep);
-        found.stops_git = true;
-        return Ok(());
-    }
-    for name in folder.names()? {
-        if name == ".git" {
-            continue;
-        }
-        let at = path.join(&name);
-        let is_read = READ_BY_GIT.iter().any(|read| name == *read);
-        match folder.kind(&name)? {
-            Some(Kind::Folder) => {
-                if let Ok(child) = folder.child(&name) {
-                    find_special(&child, &at, level + 1, found)?;
+/// Fails if git, once it looks at the files of the view's index, would wait for their
+/// attributes or read them whole.
+pub(crate) async fn need_plain_attributes(view: &View, files: &Path) -> Result<(), GitError> {
+    let (files, tracked) = (files.to_owned(), tracked(view).await?);
+    let refused = run_blocking(move || {
+        let root = Folder::open(&files)?;
+        let mut seen = BTreeSet::new();
+        for path in tracked.keys().map(|path| path_of(path)) {
+            for above in path.ancestors().skip(1) {
+                if !seen.insert(above.to_owned()) {
+                    break;
+                }
+                let name = OsStr::new(ATTRIBUTES);
+                if let Ok(folder) = root.below(above)
+                    && let Some(kind) = folder.kind(name)?
+                    && let Some(reason) = by_git_reading(&folder, name, kind)?
+                {
+                    return Ok(Some((above.join(name), reason)));
                 }
             }
-            Some(Kind::Special) => {
-                let path = at.into_os_string().into_encoded_bytes();
-                if is_read {
-                    found.refused.insert(path, Reason::SpecialFile);
-                    found.stops_git = true;
-                } else if !found.entries.contains_key(&path) {
-                    found.special.push(path);
-                }
-            }
-            _ => {}
         }
+        io::Result::Ok(None)
+    });
+    let refused = refused.await.tried(|| "look for attributes".to_owned())?;
+    match refused {
+        None => Ok(()),
+        Some((path, reason)) => Err(GitError::tampered(format!("{} ({reason})", path.display()))),
     }
-    Ok(())
 }

@@ -172,14 +172,13 @@ async fn pipes_do_not_stop_the_server() {
         let _ = fs::remove_file(&path);
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
     };
-    // With this, git does not take the folder for a repository.
-    write(worktree.path(), "fake/.git", "x");
+    write(worktree.path(), "new/x", "x");
     for name in [
         "pipe",
         "README.md",
         "src/.gitattributes",
         ".gitmodules",
-        "fake/.gitignore",
+        "new/.gitignore",
     ] {
         pipe(name);
         let outcome = worktree.commit(&message("Work")).await.unwrap();
@@ -189,6 +188,9 @@ async fn pipes_do_not_stop_the_server() {
         let found = refused.iter().find(|refusal| refusal.path == name).unwrap();
         assert_eq!(found.reason, Reason::SpecialFile);
         worktree.changes(5).await.unwrap();
+    }
+    for name in ["src/.gitattributes", ".gitmodules", "new/.gitignore"] {
+        fs::remove_file(worktree.path().join(name)).unwrap();
     }
     // Nor those in the place of what the repository keeps.
     let common = world.source().join(".git");

@@ -15,6 +15,7 @@ mod interrupted;
 mod left_behind;
 mod links;
 mod locks;
+mod reading;
 mod refused;
 mod source;
 mod support;

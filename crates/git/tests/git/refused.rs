@@ -148,6 +148,63 @@ async fn commits_of_the_agent_are_looked_through() {
 }
 
 #[tokio::test]
+async fn submodules_that_an_agent_commits_are_refused() {
+    let world = World::new().await;
+    let submodule = |dir: &Path, path: &str, commit: &str| {
+        let entry = format!("160000,{commit},{path}");
+        git(dir, &["update-index", "--add", "--cacheinfo", &entry]);
+    };
+    let (first, second) = ("1".repeat(40), "2".repeat(40));
+    for (path, commit) in [("kept", &first), ("moved", &first)] {
+        submodule(&world.source(), path, commit);
+    }
+    let start = world.move_main("x", "x");
+    let worktree = world.worktree().await;
+    let path = worktree.path();
+    // Main goes on, and the agent merges that itself.
+    submodule(&world.source(), "kept", &second);
+    let main = world.move_main("y", "y");
+    write(path, "a/z", "z");
+    git(path, &["add", "a/z"]);
+    git(path, &["commit", "-q", "-m", "by the agent"]);
+    git(path, &["merge", "-q", "-m", "a merge", "main"]);
+    let head = worktree.head().unwrap();
+    let known = [start, main];
+    let refused = worktree.refused_in_commits(&known, &head).await.unwrap();
+    assert_eq!(refused, []);
+
+    submodule(path, "moved", &second);
+    submodule(path, "a/new", &first);
+    git(path, &["commit", "-q", "-m", "submodules"]);
+    git(path, &["rm", "-q", "--cached", "a/new"]);
+    git(path, &["commit", "-q", "-m", "as if nothing had been"]);
+    let head = worktree.head().unwrap();
+    let refused = worktree.refused_in_commits(&known, &head).await.unwrap();
+    let refused: Vec<_> = refused.iter().map(|r| (&*r.path, r.reason)).collect();
+    let nested = |path| (path, Reason::NestedRepository);
+    assert_eq!(refused, [nested("a/new"), nested("moved")]);
+}
+
+#[tokio::test]
+async fn all_names_of_what_is_committed_count() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    let path = worktree.path();
+    // The same content stands under a name that may be committed.
+    write(path, "conf/.env", "hello\n");
+    write(path, "a.txt", "A=secret\n");
+    write(path, "b.pem", "A=secret\n");
+    git(path, &["add", "--force", "."]);
+    git(path, &["commit", "-q", "-m", "by the agent"]);
+    let head = worktree.head().unwrap();
+    let refused = worktree.refused_in_commits(&[world.main()], &head).await;
+    let refused = refused.unwrap();
+    let refused: Vec<_> = refused.iter().map(|r| (&*r.path, r.reason)).collect();
+    let secret = |path| (path, Reason::SecretName);
+    assert_eq!(refused, [secret("b.pem"), secret("conf/.env")]);
+}
+
+#[tokio::test]
 async fn what_is_no_file_is_refused_unless_it_is_ignored() {
     let world = World::new().await;
     let worktree = world.worktree().await;
