@@ -3,7 +3,7 @@
 //! it.
 
 use serde_json::json;
-use workforce_domain::actor::{CompanyOwned, InstanceScope};
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::board::{BoardMember, BoardToken};
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::id::BoardTokenId;
@@ -112,8 +112,8 @@ pub fn revoke(
     };
     let mut page = PageRequest::first();
     loop {
-        let all = InstanceScope::SYSTEM.into();
-        let companies = tx.companies().list(all, CompanyStatus::ALL, &page)?;
+        let all = CompanyStatus::ALL;
+        let companies = tx.companies().list(ctx.actor().scope(), all, &page)?;
         for company in &companies.items {
             give_back(tx, ctx, company.scope(), &leaver)?;
         }
