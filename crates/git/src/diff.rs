@@ -1,9 +1,16 @@
 //! What differs between a worktree and a base.
 
+use std::collections::BTreeSet;
+
 use crate::program::lossy;
 use crate::scan::{Status, scan, stage};
 use crate::view::View;
 use crate::{CommitId, GitError, Refusal, Worktree};
+
+/// So many files that are not committed are compared line by line, and so many bytes of
+/// them: whoever asks waits for it.
+const COMPARED_FILES: usize = 5_000;
+const COMPARED_BYTES: u64 = 128 * 1024 * 1024;
 
 /// A path that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,11 +61,12 @@ pub struct FileDiff {
 pub struct Diff {
     /// The commit that both come from, with which the comparison is made.
     pub merge_base: Option<CommitId>,
-    /// All files that differ.
+    /// All files that differ. Of those that are not committed only the first are compared
+    /// line by line; the others come last, with no count of lines.
     pub files: Vec<FileDiff>,
     /// The differences as a unified diff.
     pub patch: String,
-    /// The patch was longer.
+    /// The patch was longer, or files were not compared.
     pub is_truncated: bool,
     /// What was left out of it, with reasons.
     pub refused: Vec<Refusal>,
@@ -120,12 +128,13 @@ impl Worktree {
         let view = View::new(self.repository(), Some(&head)).await?;
         view.need_commit(base).await?;
         view.need_commit(&head).await?;
-        let mut refused = Vec::new();
+        let (mut refused, mut others) = (Vec::new(), Vec::new());
         let target = match to {
             DiffTo::Head => view.tree_of(&head).await?,
             DiffTo::Files => {
                 let mut scan = scan(&view, &head, self.path()).await?;
                 scan.keep_refused();
+                others = scan.keep_first(COMPARED_FILES, COMPARED_BYTES);
                 let tree = stage(&view, self.path(), &scan).await?;
                 refused = scan.refused;
                 tree
@@ -134,7 +143,9 @@ impl Worktree {
         let merge_base = merge_base(&view, base, &head).await?;
         let empty = self.repository().format().empty_tree();
         let from = merge_base.as_ref().map_or(empty, CommitId::as_str);
-        let files = files(&view, from, &target).await?;
+        let mut files = files(&view, from, &target).await?;
+        let is_truncated = !others.is_empty();
+        add_others(&mut files, others);
         let output = view
             .command("diff-tree")
             .args(["-r", "-p", "-M", "--no-ext-diff", "--no-textconv"])
@@ -151,9 +162,26 @@ impl Worktree {
             merge_base,
             files,
             patch: lossy(&output.stdout),
-            is_truncated: output.is_truncated,
+            is_truncated: is_truncated || output.is_truncated,
             refused,
         })
+    }
+}
+
+/// Adds files that were not compared.
+fn add_others(files: &mut Vec<FileDiff>, others: Vec<(Vec<u8>, Status)>) {
+    let known: BTreeSet<String> = files.iter().map(|file| file.path.clone()).collect();
+    for (path, status) in others {
+        let path = lossy(&path);
+        if !known.contains(&path) {
+            files.push(FileDiff {
+                path,
+                old_path: None,
+                status,
+                additions: None,
+                deletions: None,
+            });
+        }
     }
 }
 

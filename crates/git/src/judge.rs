@@ -15,6 +15,8 @@ use crate::refusal::{MAX_CHANGED, MAX_FILE, Reason, by_name};
 #[derive(Default)]
 pub(crate) struct Judged {
     pub(crate) refused: BTreeMap<Vec<u8>, Reason>,
+    /// How large the others are.
+    pub(crate) sizes: BTreeMap<Vec<u8>, u64>,
     /// No file and no link stands there.
     pub(crate) missing: Vec<Vec<u8>>,
 }
@@ -55,9 +57,10 @@ pub(crate) async fn judge(files: &Path, candidates: Vec<Vec<u8>>) -> Result<Judg
                 true => Some(Reason::TooMuch),
                 false => by_content(&folder, &path_of(&candidate)),
             };
-            judged
-                .refused
-                .extend(reason.map(|reason| (candidate, reason)));
+            match reason {
+                Some(reason) => drop(judged.refused.insert(candidate, reason)),
+                None => drop(judged.sizes.insert(candidate, size)),
+            }
         }
         io::Result::Ok(judged)
     })

@@ -286,7 +286,7 @@ fn to_remote(command: Command, git: &Git, remote: &Remote, service: Service) -> 
         };
         let mut option = OsString::from(format!("--{name}="));
         option.push(local_service(name, with_hooks));
-        command = command.arg(option);
+        command = command.arg(option).with_hooks(with_hooks);
     }
     if let Some((key, value)) = remote.header() {
         command = command

@@ -1,6 +1,8 @@
 //! Runs one program to its end: bounded in time and output, and ended with all
 //! that it started.
 
+mod mark;
+
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,8 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
+
+use mark::Mark;
 
 /// So much of what a command complains is kept, from its end.
 const STDERR_KEPT: usize = 64 * 1024;
@@ -26,6 +30,8 @@ pub(crate) struct Invocation {
     pub(crate) stdout_limit: usize,
     /// See [`Output::alternates`].
     pub(crate) alternates: Option<PathBuf>,
+    /// It runs programs that may leave its process group.
+    pub(crate) has_hooks: bool,
 }
 
 /// What a program printed, and how it ended.
@@ -47,7 +53,8 @@ pub(crate) enum RunError {
     Io(io::Error),
 }
 
-/// Runs the program. Dropping the future kills its process group.
+/// Runs the program. After its limit, or when the future is dropped, it is killed with
+/// all that it started.
 pub(crate) async fn run(invocation: Invocation) -> Result<Output, RunError> {
     let limit = invocation.limit;
     tokio::time::timeout(limit, to_end(invocation))
@@ -93,6 +100,7 @@ async fn to_end(invocation: Invocation) -> io::Result<Output> {
 struct Group {
     child: Child,
     id: Option<Pid>,
+    mark: Option<Mark>,
     has_ended: bool,
 }
 
@@ -103,10 +111,12 @@ impl Group {
             reason = "git is no agent; its environment is cleared and its group is owned here"
         )]
         let mut command = Command::new(&invocation.program);
+        let mark = invocation.has_hooks.then(Mark::new);
         command
             .args(&invocation.arguments)
             .env_clear()
             .envs(invocation.environment.iter().map(|(k, v)| (k, v)))
+            .envs(mark.as_ref().map(Mark::variable))
             .current_dir(&invocation.dir)
             .stdin(if invocation.input.is_empty() {
                 Stdio::null()
@@ -124,6 +134,7 @@ impl Group {
         Ok(Self {
             child,
             id,
+            mark,
             has_ended: false,
         })
     }
@@ -140,6 +151,9 @@ impl Drop for Group {
         // Once the leader is reaped, its number may belong to others.
         if !self.has_ended {
             self.kill();
+            if let Some(mark) = &self.mark {
+                mark.end_all();
+            }
         }
     }
 }

@@ -165,6 +165,7 @@ impl Command {
                 limit: settings.local_limit,
                 stdout_limit: STDOUT_LIMIT,
                 alternates: None,
+                has_hooks: false,
             },
             is_cut: false,
             is_remote: false,
@@ -208,6 +209,12 @@ impl Command {
     /// The file in which the repository names objects that are not read.
     pub(crate) fn alternates(mut self, file: Option<PathBuf>) -> Self {
         self.invocation.alternates = file;
+        self
+    }
+
+    /// It runs hooks, of which nobody knows what they start.
+    pub(crate) const fn with_hooks(mut self, has_hooks: bool) -> Self {
+        self.invocation.has_hooks = has_hooks;
         self
     }
 

@@ -16,6 +16,9 @@ use crate::view::View;
 use crate::walk::{Known, others};
 use crate::{CommitId, GitError};
 
+/// So many files are put into an index by one command.
+const ADDED_AT_ONCE: usize = 10_000;
+
 /// What happened to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -34,6 +37,8 @@ pub enum Status {
 pub(crate) struct Scan {
     pub(crate) changes: BTreeMap<Vec<u8>, Status>,
     pub(crate) refused: Vec<Refusal>,
+    /// How large the files are that may be committed.
+    sizes: BTreeMap<Vec<u8>, u64>,
     /// What is put into the index again before a tree is made of it.
     submodules: Vec<u8>,
     /// Entries of the commit whose file is refused.
@@ -44,6 +49,24 @@ impl Scan {
     /// Leaves what is refused as it was in the commit, for [`stage`].
     pub(crate) fn keep_refused(&mut self) {
         self.submodules.append(&mut self.refused_entries);
+    }
+
+    /// Keeps the first changes that are so many files and bytes at most, and gives the
+    /// others. What is gone is kept, and so is what is refused.
+    pub(crate) fn keep_first(&mut self, files: usize, bytes: u64) -> Vec<(Vec<u8>, Status)> {
+        let (mut count, mut total) = (0, 0_u64);
+        let sizes = &self.sizes;
+        let others = self
+            .changes
+            .extract_if(.., |path, _| match sizes.get(path) {
+                Some(size) if count < files && total.saturating_add(*size) <= bytes => {
+                    count += 1;
+                    total += size;
+                    false
+                }
+                size => size.is_some(),
+            });
+        others.collect()
     }
 
     pub(crate) fn paths(&self, limit: usize) -> Vec<String> {
@@ -108,6 +131,7 @@ pub(crate) async fn scan(view: &View, head: &CommitId, files: &Path) -> Result<S
         scan.changes.remove(&path);
     }
     refused.extend(judged.refused);
+    scan.sizes = judged.sizes;
     for path in refused.keys() {
         if let Some(entry) = entries.get(path) {
             scan.refused_entries.extend_from_slice(entry);
@@ -148,11 +172,14 @@ pub(crate) async fn stage(view: &View, files: &Path, scan: &Scan) -> Result<Stri
             let what = format!("{}, which changed meanwhile,", lossy(&path));
             return Err(GitError::Tampered { what });
         }
-        view.command_in("update-index", copied.files.path())
-            .args(["--ignore-submodules", "-z", "--add", "--stdin"])
-            .input(copied.paths.join(&0))
-            .output()
-            .await?;
+        // Each part has the time of a command.
+        for part in copied.paths.chunks(ADDED_AT_ONCE) {
+            view.command_in("update-index", copied.files.path())
+                .args(["--ignore-submodules", "-z", "--add", "--stdin"])
+                .input(part.join(&0))
+                .output()
+                .await?;
+        }
     }
     if !scan.submodules.is_empty() {
         view.command("update-index")

@@ -8,9 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use workforce_git::{
-    DiffTo, Git, MergeOutcome, PushOutcome, Rejection, Remote, Settings, Worktree,
-};
+use workforce_git::{DiffTo, MergeOutcome, PushOutcome, Worktree};
 
 use crate::support::{World, branch, committed, git, message, write};
 
@@ -211,45 +209,6 @@ async fn hooks_of_a_remote_on_this_machine() {
     repository.fetch(&remote, &branch()).await.unwrap();
     assert_eq!(trick.canary(), None);
     trick.prove(trick.worktree.path(), "git push origin HEAD:refs/heads/x");
-}
-
-/// The hook of a remote that refuses everything and says why.
-fn refusing_hook(remote: &Path) {
-    let hook = remote.join("hooks/pre-receive");
-    fs::create_dir_all(remote.join("hooks")).unwrap();
-    fs::write(
-        &hook,
-        "#!/bin/sh\necho 'no pushes on Sundays' >&2\nexit 1\n",
-    )
-    .unwrap();
-    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-#[tokio::test]
-async fn hooks_of_a_remote_where_the_operator_wants_them() {
-    let mut world = World::new().await;
-    let settings = Settings::new(world.path("managed"), world.path("scratch"));
-    let settings = Settings {
-        remote_hooks: true,
-        ..settings
-    };
-    world.git = Git::new(settings).await.unwrap();
-    let worktree = world.worktree().await;
-    write(worktree.path(), "x", "x");
-    let head = committed(worktree.commit(&message("Work")).await.unwrap());
-    let remote = world.remote();
-    refusing_hook(&world.path("remote.git"));
-    let pushed = worktree.push(&remote, &head).await.unwrap();
-    let PushOutcome::Rejected(Rejection::Other(reason)) = pushed else {
-        panic!("{pushed:?}");
-    };
-    assert!(reason.contains("pre-receive hook declined"), "{reason}");
-    assert!(reason.contains("no pushes on Sundays"), "{reason}");
-    // Agents may write to where the push comes from.
-    refusing_hook(&world.source().join(".git"));
-    let itself = Remote::new(world.source().to_str().unwrap()).unwrap();
-    let pushed = worktree.push(&itself, &head).await;
-    assert!(!format!("{pushed:?}").contains("Sundays"), "{pushed:?}");
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ mod links;
 mod locks;
 mod reading;
 mod refused;
+mod remote_hooks;
 mod source;
 mod support;
 mod tampering;

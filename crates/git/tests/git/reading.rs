@@ -331,3 +331,33 @@ async fn submodules_of_the_source_are_not_looked_into() {
     let state = world.open().await.source_state().await.unwrap();
     assert_eq!(state.changed, ["README.md"]);
 }
+
+#[tokio::test]
+async fn of_many_new_files_the_first_are_compared() {
+    let world = World::new().await;
+    let worktree = world.worktree().await;
+    let path = worktree.path();
+    fs::create_dir(path.join("many")).unwrap();
+    for n in 0..5_010 {
+        fs::write(path.join(format!("many/{n:05}")), "one line\n").unwrap();
+    }
+    write(path, "src/a.txt", "changed\n");
+    fs::remove_file(path.join("src/b.txt")).unwrap();
+    let base = world.main();
+    let diff = worktree.diff(&base, DiffTo::Files, 10 << 20).await.unwrap();
+    assert!(diff.is_truncated);
+    assert_eq!(diff.files.len(), 5_012);
+    let compared = |path: &str| {
+        let file = diff.files.iter().find(|file| file.path == path).unwrap();
+        file.additions
+    };
+    assert_eq!(compared("many/04999"), Some(1));
+    assert_eq!(compared("many/05000"), None);
+    assert_eq!(compared("src/a.txt"), None);
+    assert_eq!(compared("src/b.txt"), Some(0));
+    assert!(diff.patch.contains("many/04999"));
+    assert!(!diff.patch.contains("many/05000"));
+    let head = committed(worktree.commit(&message("Work")).await.unwrap());
+    let names = git(path, &["diff", "--name-only", base.as_str(), head.as_str()]);
+    assert_eq!(names.lines().count(), 5_012);
+}
