@@ -17,6 +17,9 @@ pub(crate) struct Config(Vec<(String, String)>);
 impl Config {
     /// Reads the settings in the common folder of a repository, without the files
     /// that they include.
+    ///
+    /// # Errors
+    /// [`GitError::Unsupported`] for a file that git does not understand.
     pub(crate) async fn of_repository(git: &Git, folder: &Folder) -> Result<Self, GitError> {
         let text = folder
             .read("config", MAX_CONFIG)
@@ -26,12 +29,19 @@ impl Config {
             return Ok(Self(Vec::new()));
         }
         let scratch: &Path = &git.settings().scratch;
-        let printed = Command::new(git, "config", scratch)
+        let listed = Command::new(git, "config", scratch)
             .args(["--file", "-", "--no-includes", "-z", "--list"])
             .input(text)
-            .output()
+            .run()
             .await?;
-        let entries = printed.split(|&b| b == 0).filter(|entry| !entry.is_empty());
+        if listed.code != Some(0) {
+            let what = format!("its settings cannot be read: {}", listed.failed("config"));
+            return Err(GitError::Unsupported { what });
+        }
+        let entries = listed
+            .stdout
+            .split(|&b| b == 0)
+            .filter(|entry| !entry.is_empty());
         Ok(Self(
             entries
                 .map(|entry| {

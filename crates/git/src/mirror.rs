@@ -72,7 +72,7 @@ impl Git {
         }
         match self.open(place.path()).await {
             Ok(repository) if repository.common_dir() == place.path() => Ok(Some(repository)),
-            Ok(_) | Err(GitError::NotARepository { .. }) => {
+            Ok(_) | Err(GitError::NotARepository { .. } | GitError::Unsupported { .. }) => {
                 put_aside(place)?;
                 Ok(None)
             }

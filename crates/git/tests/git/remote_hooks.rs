@@ -72,7 +72,7 @@ async fn a_hook_that_leaves_its_group_ends_with_its_time() {
     fs::write(remote.join("hooks/pre-receive"), hook).unwrap();
     let pushed = worktree.push(&world.remote(), &head).await;
     assert!(
-        matches!(pushed, Err(GitError::Timeout { .. })),
+        matches!(pushed, Err(GitError::RemoteTimeout { .. })),
         "{pushed:?}"
     );
     let process = fs::read_to_string(&id).unwrap();
