@@ -130,6 +130,7 @@ pub(super) fn details(code: Code) -> Option<Details> {
         | Code::UnsafeFiles
         | Code::GitCommitFailed
         | Code::SyncConflict
+        | Code::WorkChanged
         | Code::GitPushRejected
         | Code::GitRemoteFailed
         | Code::GitFailed

@@ -143,6 +143,8 @@ string_enum! {
         GitCommitFailed = "git_commit_failed",
         /// The base branch and the branch of the ticket changed the same.
         SyncConflict = "sync_conflict",
+        /// The work is not what the board was shown.
+        WorkChanged = "work_changed",
         /// The remote refuses the branch.
         GitPushRejected = "git_push_rejected",
         /// The project demands a plan that the board has approved.

@@ -219,7 +219,7 @@ async fn commit_tree(
 }
 
 /// The tree of a merge, or the paths that conflict.
-async fn merge_tree(
+pub(crate) async fn merge_tree(
     view: &View,
     ours: &CommitId,
     theirs: &CommitId,

@@ -28,6 +28,7 @@ mod index;
 mod inspection;
 mod judge;
 mod lock;
+mod merged;
 mod mirror;
 mod network;
 mod objects;

@@ -287,6 +287,7 @@ impl Simulation {
                 requested_by_agent_id: None,
                 payload: Some(document(json!({ "issueId": issue, "plan": "first this" }))),
                 issue_ids: None,
+                work: Vec::new(),
             };
             approvals::submit(tx, ctx, program.company, command)
         })?;

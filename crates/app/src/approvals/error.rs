@@ -77,6 +77,7 @@ const fn code_of(fault: StepFault) -> Code {
         StepFault::UnsafeFiles => Code::UnsafeFiles,
         StepFault::GitCommitFailed => Code::GitCommitFailed,
         StepFault::SyncConflict => Code::SyncConflict,
+        StepFault::WorkChanged => Code::WorkChanged,
         StepFault::GitPushRejected => Code::GitPushRejected,
         StepFault::GitRemoteFailed => Code::GitRemoteFailed,
         StepFault::GitFailed => Code::GitFailed,

@@ -23,6 +23,7 @@ mod read;
 mod resubmit;
 mod submit;
 mod view;
+mod work;
 mod written_plan;
 
 pub use cancel::{CANCEL, cancel};
@@ -35,6 +36,7 @@ pub use read::{get, history, issues, list, of_issue, undecided_plan};
 pub use resubmit::{RESUBMIT, resubmit};
 pub use submit::{SUBMIT, SubmitApproval, pushed_issue, submit};
 pub use view::ApprovalView;
+pub use work::{resubmitted_issue, show_again, shown_commit};
 pub use written_plan::{UPDATE_ISSUE, update_issue};
 
 pub use crate::approval_records::DRAFT_EDITED;

@@ -1,10 +1,11 @@
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{Approval, ApprovalHistoryKind, ApprovalStatus, ApprovalType};
 use workforce_domain::id::ApprovalId;
+use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 
@@ -12,12 +13,12 @@ use super::error::{ApprovalError, not_pending};
 use super::lookup::{lock, require_requester, seen};
 use super::submit::resolved;
 use super::view::ApprovalView;
-use super::{execution, hire, issue_effects, links, payload, read};
+use super::{execution, hire, issue_effects, links, payload, read, work};
 use crate::access::FieldFault;
-use crate::agents;
 use crate::approval_records::{history, save_transition};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
+use crate::{agents, issues, tickets};
 
 /// What [`resubmit`] refuses with; a draft is checked like a new agent.
 pub const RESUBMIT: Codes = Codes::with(
@@ -31,12 +32,14 @@ pub const RESUBMIT: Codes = Codes::with(
 );
 
 /// Sends an approval again after the board asked for a change: whoever asked,
-/// or the board. Without a payload the present one is kept.
+/// or the board. Without a payload the present one is kept. `work` is what git found of
+/// the work that is to be pushed; where nothing was looked at, that is done soon.
 pub fn resubmit(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     id: ApprovalId,
     payload: Option<Document>,
+    work: &[Value],
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
     let found = seen(tx, ctx, id)?;
     require_requester(ctx, &found)?;
@@ -61,13 +64,43 @@ pub fn resubmit(
             Some(draft) => hire::revise(tx, ctx, &mut approval, draft, payload)?,
             None => {
                 let (by, primary) = (approval.requested_by, approval.primary_issue);
+                let shown = approval.payload.get(work::WORK).cloned();
                 approval.payload = resolved(tx, approval.kind, by, &issues, primary, payload)?;
+                if let Some(shown) = shown.filter(|_| approval.kind.pushes()) {
+                    approval.payload.insert(work::WORK.to_owned(), shown);
+                }
             }
         }
     }
+    if approval.kind.pushes() {
+        work::put(&mut approval.payload, work);
+    }
     note(tx, ctx, &mut approval, from, replaced)?;
     issue_effects::block_issues(tx, ctx, &approval, &mut issues, false)?;
+    if work.is_empty() {
+        look_soon(tx, ctx, &approval, &issues)?;
+    }
     Ok(read::view(tx.reads(), ctx, approval.into_inner())?)
+}
+
+/// Has the work of a ticket looked at that nobody could look at when it was sent again, as
+/// while its agent still works.
+fn look_soon(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    approval: &Locked<Approval>,
+    issues: &[Locked<Issue>],
+) -> Result<(), StoreError> {
+    let ticket = issues
+        .iter()
+        .find(|it| Some(it.id) == approval.primary_issue);
+    let Some(ticket) = ticket.filter(|it| it.status() == IssueStatus::InReview) else {
+        return Ok(());
+    };
+    if tickets::pushed_from(tx.reads(), approval)?.is_empty() {
+        return Ok(());
+    }
+    issues::request_advance(tx, ctx, ticket)
 }
 
 /// Replaces what the board was asked for before it decides: whoever asked. What is the same

@@ -1,5 +1,5 @@
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::approval::ApprovalType;
@@ -12,7 +12,7 @@ use workforce_domain::port::{Failure, Locked, Reads, Tx};
 use super::error::ApprovalError;
 use super::hire::HIRE;
 use super::insert::{NewApproval, SubmittedApproval, insert};
-use super::{execution, hire, issue_effects, links, payload, read};
+use super::{execution, hire, issue_effects, links, payload, read, work};
 use crate::access::{self, Denied, FieldFault};
 use crate::agents;
 use crate::approval_records;
@@ -37,6 +37,9 @@ pub struct SubmitApproval {
     pub payload: Option<Document>,
     /// Further issues, by id or identifier.
     pub issue_ids: Option<Vec<String>>,
+    /// What git found of the work that is to be pushed, a row for each worktree.
+    #[serde(skip)]
+    pub work: Vec<Value>,
 }
 
 /// What [`submit`] refuses with, which for a hire includes [`HIRE`].
@@ -89,6 +92,7 @@ pub fn submit(
             .approvals()
             .undecided_primary_for(scope, command.kind, primary)?;
         if let Some(same) = same {
+            let same = work::shown_anew(tx, ctx, same, &command.work)?;
             return Ok(SubmittedApproval {
                 view: read::view(tx.reads(), ctx, same)?,
                 existing: true,
@@ -110,7 +114,10 @@ pub fn submit(
         }
         approval_records::cancel_replaced_ends(tx, ctx, scope, ended.id, command.kind)?;
     }
-    let payload = resolved(tx, command.kind, requested_by, &issues, primary, payload)?;
+    let mut payload = resolved(tx, command.kind, requested_by, &issues, primary, payload)?;
+    if command.kind.pushes() {
+        work::put(&mut payload, &command.work);
+    }
     let new = NewApproval {
         kind: command.kind,
         requested_by,
@@ -128,7 +135,7 @@ pub fn submit(
 
 /// What the payload of a pull request tells of the work: that comes from the server.
 const OF_WORK: [&str; 10] = [
-    "work",
+    work::WORK,
     "ticketKey",
     "branch",
     "baseBranch",

@@ -121,7 +121,7 @@ impl WrittenPlan {
         if let Some(known) = known {
             let id = known.id;
             if known.status() == ApprovalStatus::RevisionRequested {
-                resubmit(tx, ctx, id, Some(payload))?;
+                resubmit(tx, ctx, id, Some(payload), &[])?;
             } else if known.requested_by == ctx.actor().author() {
                 rewrite(tx, ctx, id, payload)?;
             }
@@ -132,6 +132,7 @@ impl WrittenPlan {
             requested_by_agent_id: None,
             payload: Some(payload),
             issue_ids: None,
+            work: Vec::new(),
         };
         let filed = submit(tx, ctx, company.company(), command)?;
         Ok(filed.view.approval.id)

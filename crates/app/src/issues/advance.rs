@@ -90,7 +90,7 @@ pub(super) fn brings_worktrees(reads: &mut dyn Reads, issue: &Issue) -> Result<b
 }
 
 /// Has the ticket brought before the board: what git must do for it comes first.
-pub(super) fn request(
+pub(crate) fn request(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     issue: &Locked<Issue>,

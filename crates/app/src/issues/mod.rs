@@ -36,7 +36,7 @@ use workforce_domain::issue::{CheckoutConflict, ConflictReason, Issue, IssueRef,
 use workforce_domain::lifecycle::IllegalTransition;
 use workforce_domain::port::{Failure, Locked, Reads, Tx};
 
-pub(crate) use advance::require_children_ended;
+pub(crate) use advance::{request as request_advance, require_children_ended};
 pub(crate) use approval::{complete, remark};
 pub(crate) use assignment::{require_stake, wake_for_work};
 pub use checkout::{CHECK_OUT, CheckOut, check_out};

@@ -44,6 +44,7 @@ impl Desk {
             requested_by_agent_id: None,
             payload: Some(payload),
             issue_ids: Some(Vec::new()),
+            work: Vec::new(),
         };
         let ada = self.world.agent(self.ada.id);
         let company = self.company.id;

@@ -69,6 +69,7 @@ impl Stage {
             requested_by_agent_id: None,
             payload: Some(document(payload)),
             issue_ids: Some(Vec::new()),
+            work: Vec::new(),
         };
         let ada = desk.world.agent(desk.ada.id);
         let filed = done(ada.write(|tx, ctx| approvals::submit(tx, ctx, company, command.clone())));

@@ -70,6 +70,7 @@ impl Ticket {
                 json!({ "issueId": issue.id, "plan": "step by step" }),
             )),
             issue_ids: Some(Vec::new()),
+            work: Vec::new(),
         };
         let company = issue.company;
         let board = self.world.board();

@@ -307,6 +307,7 @@ impl Scene {
             requested_by_agent_id: Some(self.agent.id),
             payload: Some(document(payload)),
             issue_ids: Some(Vec::new()),
+            work: Vec::new(),
         }
     }
 

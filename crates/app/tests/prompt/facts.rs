@@ -165,6 +165,7 @@ on_both_databases! {
             requested_by_agent_id: None,
             payload: Some(document(json!({ "issueId": issue.id }))),
             issue_ids: None,
+            work: Vec::new(),
         };
         let (ada, company) = (scene.world.agent(scene.ada.id), scene.company.id);
         let asked = done(ada.write(|tx, ctx| approvals::submit(tx, ctx, company, ask.clone())));
@@ -182,7 +183,7 @@ on_both_databases! {
         assert_eq!(told.status, ApprovalStatus::RevisionRequested);
         assert_eq!(told.note.as_deref(), Some("Cheaper"));
         assert_eq!(told.at, Some(scene.world.now()));
-        done(ada.write(|tx, ctx| approvals::resubmit(tx, ctx, id, None)));
+        done(ada.write(|tx, ctx| approvals::resubmit(tx, ctx, id, None, &[])));
         let told = scene.facts(&claimed).decision.unwrap();
         assert_eq!(told.status, ApprovalStatus::Pending);
         assert_eq!(told.note.as_deref(), Some("Cheaper"));

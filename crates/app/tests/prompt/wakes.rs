@@ -123,6 +123,7 @@ fn a_decision_is_told_with_its_note() {
         requested_by_agent_id: None,
         payload: Some(document(json!({ "issueId": issue.id, "plan": "Build." }))),
         issue_ids: None,
+        work: Vec::new(),
     };
     let (ada, company) = (scene.world.agent(scene.ada.id), scene.company.id);
     let asked = done(ada.write(|tx, ctx| approvals::submit(tx, ctx, company, ask.clone())));
@@ -219,6 +220,7 @@ fn a_reviewer_is_told_that_the_work_is_anothers() {
         requested_by_agent_id: None,
         payload: Some(document(json!({ "issueId": whole.id, "plan": "Desks." }))),
         issue_ids: None,
+        work: Vec::new(),
     };
     let board = world.board();
     let plan = done(board.write(|tx, ctx| approvals::submit(tx, ctx, company, plan.clone())));

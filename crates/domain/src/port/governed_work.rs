@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::pin::Pin;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::Document;
 use crate::actor::CompanyScope;
@@ -40,6 +41,8 @@ string_enum! {
         GitCommitFailed = "git_commit_failed",
         /// The base branch and the branch of the ticket changed the same.
         SyncConflict = "sync_conflict",
+        /// The work is not what the board was shown.
+        WorkChanged = "work_changed",
         /// The remote refuses the branch.
         GitPushRejected = "git_push_rejected",
         /// The remote cannot be reached, or takes no credentials of ours.
@@ -149,6 +152,7 @@ pub trait GovernedWork: Send + Sync {
     ) -> WorktreeFuture<'_, WorktreeDiff>;
 
     /// Commits the work of the ticket of an issue and merges its base branch, for
-    /// somebody who is about to ask the board for a pull request.
-    fn sync(&self, company: CompanyScope, issue: IssueId) -> CarryOutFuture<'_>;
+    /// somebody who is about to ask the board for a pull request: what the board is to
+    /// be shown of it, one row for each worktree.
+    fn sync(&self, company: CompanyScope, issue: IssueId) -> WorktreeFuture<'_, Vec<Value>>;
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use tokio::task::JoinError;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::execution_workspace::{DiffRequest, WorktreeDiff, WorktreeState};
@@ -57,7 +58,7 @@ impl GovernedWork for EngineHandle {
         )
     }
 
-    fn sync(&self, company: CompanyScope, issue: IssueId) -> CarryOutFuture<'_> {
+    fn sync(&self, company: CompanyScope, issue: IssueId) -> WorktreeFuture<'_, Vec<Value>> {
         let state = Arc::clone(&self.state);
         Box::pin(self.looking(async move { tickets::sync(&state, company, issue).await }))
     }

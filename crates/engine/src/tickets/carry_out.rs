@@ -9,10 +9,8 @@ use workforce_app::approvals::execution;
 use workforce_app::approvals::{ApprovalError, advance};
 use workforce_domain::actor::{Actor, CompanyOwned, CompanyScope};
 use workforce_domain::approval::{ApprovalType, ExecutionStep};
-use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
 use workforce_domain::port::{CarryOutError, Failure, StepFailure, StepFault, StoreError};
-use workforce_domain::project::Workspace;
 
 use super::deliver::push;
 use super::fault::{failure, is_for_agent};
@@ -89,21 +87,13 @@ async fn give_up(attempt: &Attempt) -> Result<CarryOutError, StoreError> {
 }
 
 async fn take_steps(attempt: &Attempt) -> Result<(), CarryOutError> {
+    if attempt.order.approval.kind != ApprovalType::ApproveIssuePlan {
+        return push::deliver(attempt).await;
+    }
     for (worktree, workspace) in &attempt.order.worktrees {
-        serve(attempt, worktree, workspace).await?;
+        plan::provision(attempt, worktree, workspace).await?;
     }
     Ok(())
-}
-
-async fn serve(
-    attempt: &Attempt,
-    worktree: &ExecutionWorkspace,
-    workspace: &Workspace,
-) -> Result<(), CarryOutError> {
-    match attempt.order.approval.kind {
-        ApprovalType::ApproveIssuePlan => plan::provision(attempt, worktree, workspace).await,
-        _ => push::deliver(attempt, worktree, workspace).await,
-    }
 }
 
 /// Leaves an approval that was decided or withdrawn while its steps were taken. One

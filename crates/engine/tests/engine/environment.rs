@@ -306,6 +306,7 @@ async fn a_decision_is_told_to_whoever_asked_for_it() {
             requested_by_agent_id: Some(agent),
             payload: Some(document(json!({ "question": "May I?" }))),
             issue_ids: Some(Vec::new()),
+            work: Vec::new(),
         };
         approvals::submit(tx, ctx, company, command)
     });

@@ -15,6 +15,7 @@ mod interrupted;
 mod left_behind;
 mod links;
 mod locks;
+mod merged;
 mod reading;
 mod refused;
 mod remote_hooks;

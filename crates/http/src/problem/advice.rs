@@ -76,6 +76,9 @@ pub(super) const fn advice(code: Code) -> &'static str {
         Code::SyncConflict => {
             "Merge the base branch into the branch of the ticket, then ask again."
         }
+        Code::WorkChanged => {
+            "Look at `work` of the approval, which shows it as it is now, then approve again."
+        }
         Code::GitPushRejected => {
             "Look at the branch at the remote; what it said is in the message."
         }

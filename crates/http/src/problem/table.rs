@@ -67,6 +67,7 @@ pub const fn entry(code: Code) -> Entry {
         Code::UnsafeFiles => (StatusCode::CONFLICT, "Files that must not be committed"),
         Code::GitCommitFailed => (StatusCode::CONFLICT, "Commit failed"),
         Code::SyncConflict => (StatusCode::CONFLICT, "Conflict with the base branch"),
+        Code::WorkChanged => (StatusCode::CONFLICT, "Work changed since it was shown"),
         Code::GitPushRejected => (StatusCode::CONFLICT, "Push rejected"),
         Code::GitRemoteFailed => (StatusCode::BAD_GATEWAY, "Remote failed"),
         Code::GitFailed => (StatusCode::BAD_GATEWAY, "git failed"),

@@ -91,16 +91,25 @@ async fn create(rqctx: RequestContext) -> HttpResponse {
         Ok(planned) => planned,
         Err(answer) => return answer,
     };
+    let mut work = Vec::new();
     if let Some(issue) = pushed {
         let governed = &rqctx.state.ports.governed;
-        if let Err(error) = governed.sync(issue.scope(), issue.id).await {
-            return rqctx.refuse(Problem::not_carried_out(error));
+        match governed.sync(issue.scope(), issue.id).await {
+            Ok(shown) => work = shown,
+            Err(error) => return rqctx.refuse(Problem::not_carried_out(error)),
         }
     }
     rqctx
         .write(
             parse,
-            |tx, ctx, (company, command)| approvals::submit(tx, ctx, *company, command.clone()),
+            move |tx, ctx, (company, command)| {
+                let work = work.clone();
+                let command = SubmitApproval {
+                    work,
+                    ..command.clone()
+                };
+                approvals::submit(tx, ctx, *company, command)
+            },
             |filed| {
                 let tag = precondition::tag(filed.view.approval.revision);
                 let body = ApprovalBody::from(filed.view);

@@ -130,6 +130,7 @@ api_tests! {
             (ExecutionStep::Commit, StepFault::UnsafeFiles, 409),
             (ExecutionStep::Commit, StepFault::GitCommitFailed, 409),
             (ExecutionStep::Sync, StepFault::SyncConflict, 409),
+            (ExecutionStep::Push, StepFault::WorkChanged, 409),
             (ExecutionStep::Push, StepFault::GitPushRejected, 409),
             (ExecutionStep::Push, StepFault::GitRemoteFailed, 502),
             (ExecutionStep::Push, StepFault::GitFailed, 502),
@@ -150,7 +151,7 @@ api_tests! {
             assert_eq!(shown["execution"]["code"], fault.to_string());
         }
         let approved = api.post(&approve, &json!({ "force": true })).ok(200);
-        assert_eq!(approved["execution"]["attempts"], 15);
+        assert_eq!(approved["execution"]["attempts"], 16);
         assert_eq!(approved["execution"]["forced"], true);
     }
 
@@ -270,6 +271,35 @@ api_tests! {
         api.patch(&office.path(), &json!({ "status": "cancelled" })).ok(200);
         let approved = api.post(&act(&plan, "approve"), &json!({})).ok(200);
         assert_eq!(approved["status"], "approved");
+    }
+
+    fn a_pull_request_shows_the_work_as_git_found_it(api) {
+        let office = Office::new(api);
+        office.approved(api);
+        let lead = api.bearing(&office.key);
+        let forged = json!({ "issueId": office.issue_id(), "work": [{ "commit": "forged" }] });
+        let ask = json!({ "type": "approve_pull_request", "payload": forged });
+        let filed = lead.post(&of(&office.company), &ask).ok(201);
+        let is_shown = |approval: &Value| {
+            let work = approval["payload"]["work"].as_array().unwrap();
+            assert_eq!(work.len(), 1, "{approval}");
+            assert_eq!(work[0]["commit"], "0123", "{approval}");
+        };
+        is_shown(&filed);
+        let same = lead.post(&of(&office.company), &ask).ok(200);
+        assert_eq!(same["id"], filed["id"]);
+        is_shown(&same);
+        let resubmit = |payload: &Value| {
+            api.post(&act(&filed, "request-revision"), &json!({})).ok(200);
+            lead.post(&act(&filed, "resubmit"), payload).ok(200)
+        };
+        is_shown(&resubmit(&json!({ "payload": forged })));
+        is_shown(&resubmit(&json!({})));
+        assert_eq!(api.get(&office.path()).ok(200)["advance"], Value::Null);
+        // While its agent works, nobody can look; that is done as soon as it is at rest.
+        api.steps.fail(ExecutionStep::Commit, StepFault::WorkspaceBusy, &json!({}));
+        is_shown(&resubmit(&json!({ "payload": forged })));
+        assert_eq!(api.get(&office.path()).ok(200)["advance"]["attempts"], 0);
     }
 
     fn a_pull_request_is_asked_for_when_the_parts_have_ended_and_ends_them_all(api) {

@@ -13,6 +13,7 @@ mod repositories;
 mod requests;
 mod runs;
 mod scene;
+mod seen;
 mod sync;
 mod takeovers;
 mod tokens;

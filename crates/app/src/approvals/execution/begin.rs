@@ -41,6 +41,7 @@ pub const BEGIN: Codes = Codes::with(
         Code::SyncConflict,
         Code::TicketInUse,
         Code::UnsafeFiles,
+        Code::WorkChanged,
         Code::WorkspaceBusy,
         Code::WorkspaceMissing,
         Code::WorkspaceUnavailable,

@@ -82,7 +82,7 @@ pub fn remote_required(reads: &mut dyn Reads, issue: &Issue) -> Result<bool, Sto
 
 /// Locks an execution that is going on. One that another server was given
 /// meanwhile, or that was given up, is lost.
-pub(super) fn lock_live(
+pub(in super::super) fn lock_live(
     tx: &mut dyn Tx,
     company: CompanyScope,
     id: ApprovalId,

@@ -13,6 +13,7 @@ use workforce_domain::issue::Issue;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{CarryOutError, Reads, StepFailure, StepFault, StoreError};
 use workforce_domain::project::Workspace;
+use workforce_git::CommitId;
 
 use super::forge;
 use super::work::{self, Credit};
@@ -20,8 +21,6 @@ use crate::state::EngineState;
 use crate::tickets::fault::{failure, is_for_agent, is_of_files, of_git};
 use crate::tickets::leases::hold::holding;
 use crate::tickets::repository::PATIENCE;
-use crate::tickets::repository::remotes::fetched_from;
-use crate::tickets::repository::source::branch;
 use crate::tickets::repository::worktree;
 
 /// Brings a ticket before the board that is due.
@@ -69,10 +68,10 @@ async fn look(state: &Arc<EngineState>, found: &Advance) -> Result<WorkState, Ca
         let company = found.issue.scope();
         let credit = credit(state, &found.issue, record.id).await?;
         match bring_up(state, record, workspace, &found.issue, &credit).await {
-            Ok((head, has_changes, summary)) => {
-                differs |= has_changes;
-                told.push(summary);
-                note_head(state, company, record.id, head).await?;
+            Ok(brought) => {
+                differs |= brought.differs;
+                told.push(brought.shown);
+                note_head(state, company, record.id, brought.head).await?;
             }
             Err(failure) if has_to_mend(&found.advance, &failure) => {
                 return Ok(WorkState::Unfit {
@@ -97,13 +96,22 @@ fn has_to_mend(advance: &TicketAdvance, failure: &StepFailure) -> bool {
     is_for_agent(failure.fault) || (is_of_files(failure) && advance.attempts >= PASSING)
 }
 
+/// Work that is committed and has all of its base branch.
+struct Brought {
+    head: CommitId,
+    /// Whether there is anything to merge.
+    differs: bool,
+    /// What the board is shown of it.
+    shown: Value,
+}
+
 async fn bring_up(
     state: &EngineState,
     record: &ExecutionWorkspace,
     workspace: &Workspace,
     issue: &Issue,
     credit: &Credit,
-) -> Result<(String, bool, Value), StepFailure> {
+) -> Result<Brought, StepFailure> {
     let step = ExecutionStep::Commit;
     let settings = &state.config.tickets;
     let opened = worktree::open_or_make_again(state, record, workspace, step).await;
@@ -111,26 +119,27 @@ async fn bring_up(
     let lock = source.repository.lock(PATIENCE).await;
     let _lock = lock.map_err(|error| of_git(step, &error))?;
     work::commit(settings, &opened, issue, credit).await?;
-    let head = work::sync(state, record, &opened, issue, credit).await?;
-    let base = branch(&record.base_branch)?;
-    let from = fetched_from(state, record, step).await?;
-    let base = work::head_of(&source.repository, &base, from.as_ref(), step).await?;
-    let (has_changes, summary) = forge::summary(record, &opened, &base, step).await?;
-    Ok((head.value.as_str().to_owned(), has_changes, summary))
+    let synced = work::sync(state, record, &opened, issue, credit).await?;
+    let (differs, shown) = forge::summary(record, &opened, &synced.value, step).await?;
+    Ok(Brought {
+        head: synced.value.head,
+        differs,
+        shown,
+    })
 }
 
 async fn note_head(
     state: &EngineState,
     company: CompanyScope,
     id: ExecutionWorkspaceId,
-    head: String,
+    head: CommitId,
 ) -> Result<(), StoreError> {
     state
         .store
         .write(move |tx, ctx| {
             let locked = tx.execution_workspaces_mut().lock(company.into(), id)?;
             if let Some(mut worktree) = locked {
-                worktree.head_commit = Some(head.clone());
+                worktree.head_commit = Some(head.as_str().to_owned());
                 worktree.conflict_wakes = 0;
                 worktree.updated_at = ctx.now;
                 tx.execution_workspaces_mut().save(&worktree)?;
@@ -178,19 +187,20 @@ fn approved_plan(
     Ok(page.items.iter().find(is_plan).map(|plan| plan.id))
 }
 
-/// Brings up the work of a ticket while somebody waits who asks the board for it.
+/// Brings up the work of a ticket while somebody waits who asks the board for it: what the
+/// board is to be shown.
 pub(crate) async fn sync(
     state: &Arc<EngineState>,
     company: CompanyScope,
     issue: IssueId,
-) -> Result<(), CarryOutError> {
+) -> Result<Vec<Value>, CarryOutError> {
     let worktrees = worktree::of_issue(state, company, issue).await?;
     let found = state
         .store
         .read(move |reads| reads.issues().find(company.into(), &issue.into()))
         .await?;
     let Some(found) = found else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     let work = Box::pin(sync_all(state, company, &found, &worktrees));
     let done = holding(state, company, &worktrees, work).await?;
@@ -211,12 +221,13 @@ async fn sync_all(
     company: CompanyScope,
     found: &Issue,
     worktrees: &[(ExecutionWorkspace, Workspace)],
-) -> Result<(), CarryOutError> {
+) -> Result<Vec<Value>, CarryOutError> {
     let issue = found.id;
+    let mut shown = Vec::with_capacity(worktrees.len());
     for (record, workspace) in worktrees {
         let credit = credit(state, found, record.id).await?;
         let brought = bring_up(state, record, workspace, found, &credit).await;
-        let (head, _, _) = match brought {
+        let brought = match brought {
             Ok(brought) => brought,
             Err(failure) => {
                 if is_for_agent(failure.fault) {
@@ -233,7 +244,8 @@ async fn sync_all(
                 return Err(CarryOutError::Step(Box::new(failure)));
             }
         };
-        note_head(state, company, record.id, head).await?;
+        note_head(state, company, record.id, brought.head).await?;
+        shown.push(brought.shown);
     }
-    Ok(())
+    Ok(shown)
 }

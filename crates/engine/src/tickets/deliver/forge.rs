@@ -8,8 +8,9 @@ use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::{ExecutionWorkspace, PullRequest, PullRequestState};
 use workforce_domain::port::{StepFailure, StepFault};
 use workforce_forges::{self as forges, ForgeError, NewPullRequest, RepositoryAddress};
-use workforce_git::{CommitId, DiffTo, Worktree};
+use workforce_git::{CommitId, DiffTo, GitError, Worktree};
 
+use super::work::Synced;
 use crate::tickets::fault::{failure, of_git};
 use crate::tickets::leases::attempt::{Attempt, Done};
 use crate::tickets::repository::source::branch;
@@ -153,18 +154,20 @@ async fn changed(record: &ExecutionWorkspace, worktree: &Worktree) -> Vec<String
     }
 }
 
-/// What the board is told of the work in a worktree before it decides, and whether
-/// there is any.
+/// What the board is shown of the work in a worktree before it decides, up to a commit that
+/// has all of its base branch; and whether there is any.
 ///
 /// # Errors
-/// Nobody can tell: that is no sign of work that changes nothing.
+/// Nobody can tell: that is no sign of work that changes nothing. The branch has moved on
+/// from `synced`.
 pub(super) async fn summary(
     record: &ExecutionWorkspace,
     worktree: &Worktree,
-    base: &CommitId,
+    synced: &Synced,
     step: ExecutionStep,
 ) -> Result<(bool, Value), StepFailure> {
     let of_git = |error| of_git(step, &error);
+    let Synced { head, base, .. } = synced;
     let differs = worktree.differs(base).await.map_err(of_git)?;
     let ahead = worktree.ahead_behind(base).await.map_err(of_git)?.ahead;
     let files = match worktree.diff(base, DiffTo::Head, 0).await {
@@ -182,8 +185,13 @@ pub(super) async fn summary(
         })
     });
     let named: Vec<Value> = named.collect();
+    if worktree.head().map_err(of_git)? != *head {
+        let branch = record.branch.clone();
+        return Err(of_git(GitError::Moved { branch }));
+    }
     let told = json!({
         "executionWorkspaceId": record.id,
+        "commit": head.as_str(),
         "branch": record.branch,
         "baseBranch": record.base_branch,
         "commits": ahead,

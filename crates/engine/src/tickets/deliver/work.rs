@@ -89,6 +89,17 @@ fn with_head(commit: CommitId, result: serde_json::Value) -> Done<CommitId> {
     }
 }
 
+/// The branch of a ticket that has all of its base branch.
+#[derive(Debug)]
+pub(in crate::tickets) struct Synced {
+    /// Its head.
+    pub(in crate::tickets) head: CommitId,
+    /// The head of the base branch.
+    pub(in crate::tickets) base: CommitId,
+    /// What others pushed to the branch of the ticket.
+    pub(in crate::tickets) theirs: Option<CommitId>,
+}
+
 /// Merges the base branch, and what others pushed to the branch of the ticket.
 pub(in crate::tickets) async fn sync(
     state: &EngineState,
@@ -96,18 +107,20 @@ pub(in crate::tickets) async fn sync(
     worktree: &Worktree,
     issue: &Issue,
     credit: &Credit,
-) -> Result<Done<CommitId>, StepFailure> {
+) -> Result<Done<Synced>, StepFailure> {
     let step = ExecutionStep::Sync;
     let repository = worktree.repository();
     let base = branch(&record.base_branch)?;
     let from = fetched_from(state, record, step).await?;
     let base_head = head_of(repository, &base, from.as_ref(), step).await?;
     let mut merged = vec![(base.as_str().to_owned(), base_head.clone())];
+    let mut theirs = None;
     if let Some(remote) = pushed_to(state, record, step).await? {
         let own = branch(&record.branch)?;
-        let theirs = repository.fetch(&remote, &own).await;
-        let theirs = theirs.map_err(|error| of_git(step, &error))?;
-        merged.extend(theirs.map(|head| (own.as_str().to_owned(), head)));
+        let found = repository.fetch(&remote, &own).await;
+        theirs = found.map_err(|error| of_git(step, &error))?;
+        let found = theirs.clone();
+        merged.extend(found.map(|head| (own.as_str().to_owned(), head)));
     }
     check_commits(record, worktree, &merged, step).await?;
     for (name, head) in &merged {
@@ -127,7 +140,11 @@ pub(in crate::tickets) async fn sync(
     });
     let noted = head.as_str().to_owned();
     Ok(Done {
-        value: head,
+        value: Synced {
+            head,
+            base: base_head,
+            theirs,
+        },
         result,
         note: Box::new(move |worktree| {
             worktree.head_commit = Some(noted.clone());

@@ -13,7 +13,7 @@ use workforce_git::{Branch, CommitId, Git, PushOutcome, Rejection, Worktree};
 
 use crate::state::EngineState;
 use crate::tickets::deliver::advance::credit;
-use crate::tickets::deliver::work;
+use crate::tickets::deliver::work::{self, Synced};
 use crate::tickets::fault::{failure, of_git};
 use crate::tickets::leases::hold::Hold;
 use crate::tickets::repository::remotes::{fetched_from, pushed_to};
@@ -154,9 +154,8 @@ async fn merge(
             return Ok(outcome);
         }
     };
-    let head = done.value;
-    let merged = done.result.get("baseCommit").and_then(|it| it.as_str());
-    let merged = merged.unwrap_or(base.as_str()).to_owned();
+    let Synced { head, base, .. } = done.value;
+    let merged = base.as_str().to_owned();
     if head == pushed {
         return Ok(DriftOutcome::UpToDate { base: merged });
     }

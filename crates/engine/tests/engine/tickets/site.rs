@@ -152,6 +152,7 @@ impl Site {
             requested_by_agent_id: Some(self.agent),
             payload: Some(document(payload)),
             issue_ids: None,
+            work: Vec::new(),
         };
         let company = self.house.company;
         let asked = self

@@ -150,10 +150,32 @@ struct ResubmitBody {
     request_body = Option<ResubmitBody>,
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn resubmit(rqctx: RequestContext) -> HttpResponse {
+    let parse = |rq: &Request| Ok((rq.id("approvalId")?, rq.json::<ResubmitBody>()?.payload));
+    let planned = rqctx
+        .plan(parse, |reads, ctx, (id, _)| {
+            approvals::resubmitted_issue(reads, ctx, *id)
+        })
+        .await;
+    let (rqctx, pushed) = match planned {
+        Ok(planned) => planned,
+        Err(answer) => return answer,
+    };
+    let mut work = Vec::new();
+    if let Some(issue) = pushed {
+        let governed = &rqctx.state.ports.governed;
+        // What cannot be looked at now, as while its agent works, is looked at later.
+        match governed.sync(issue.scope(), issue.id).await {
+            Ok(shown) => work = shown,
+            Err(CarryOutError::Step(_) | CarryOutError::Overtaken) => {}
+            Err(error @ CarryOutError::Store(_)) => {
+                return rqctx.refuse(Problem::not_carried_out(error));
+            }
+        }
+    }
     rqctx
         .write(
-            |rq| Ok((rq.id("approvalId")?, rq.json::<ResubmitBody>()?.payload)),
-            |tx, ctx, (id, payload)| approvals::resubmit(tx, ctx, *id, payload.clone()),
+            parse,
+            move |tx, ctx, (id, payload)| approvals::resubmit(tx, ctx, *id, payload.clone(), &work),
             answer,
         )
         .await

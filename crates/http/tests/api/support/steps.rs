@@ -5,14 +5,15 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use serde_json::Value;
-use workforce_app::approvals::{ApprovalError, Decide, execution};
+use serde_json::{Value, json};
+use workforce_app::approvals::{ApprovalError, Decide, advance, execution};
 use workforce_app::tickets::{PlannedWorkspace, planned};
 use workforce_app::{Caller, Context, Failure, Signal, approvals};
 use workforce_domain::actor::{Actor, CompanyOwned, CompanyScope};
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::{
-    ChangedFile, CommitFacts, DiffRequest, FileStatus, WorktreeDiff, WorktreeState,
+    ChangedFile, CommitFacts, DiffRequest, ExecutionWorkspace, FileStatus, WorktreeDiff,
+    WorktreeState,
 };
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, IssueId};
 use workforce_domain::port::{
@@ -218,8 +219,20 @@ impl GovernedWork for Steps {
         })
     }
 
-    fn sync(&self, _company: CompanyScope, _issue: IssueId) -> CarryOutFuture<'_> {
-        Box::pin(async move { self.next() })
+    fn sync(&self, company: CompanyScope, issue: IssueId) -> WorktreeFuture<'_, Vec<Value>> {
+        Box::pin(async move {
+            self.next()?;
+            let worktrees = self.store.read(|reads| {
+                let worktrees = advance::worktrees_of(reads, company, issue)?;
+                Ok::<_, Failure<Infallible>>(worktrees)
+            });
+            let worktrees = worktrees.map_err(|failure| match failure {
+                Failure::Store(error) => error,
+                Failure::Refused(never) => match never {},
+            })?;
+            let row = |(worktree, _): &(ExecutionWorkspace, _)| json!({ "executionWorkspaceId": worktree.id, "commit": "0123", "commits": 1 });
+            Ok(worktrees.iter().map(row).collect())
+        })
     }
 
     fn carry_out(&self, company: CompanyScope, approval: ApprovalId) -> CarryOutFuture<'_> {
