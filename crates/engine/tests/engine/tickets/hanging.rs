@@ -147,7 +147,7 @@ async fn an_approval_is_interrupted_at_a_stop(store: TestStore) {
     site.write("work.txt", "the work of the agent\n");
     let (scope, id) = (
         site.scope(),
-        site.begin(ApprovalType::ApprovePullRequest, json!({})),
+        site.begin(ApprovalType::ApprovePullRequest, json!({}), Vec::new()),
     );
     let engine = site.engine().clone();
     let carried_out = tokio::spawn(async move { engine.carry_out(scope, id).await });

@@ -139,20 +139,29 @@ impl Site {
 
     /// Has the board approve something, with all its steps.
     pub(crate) async fn approve(&self, kind: ApprovalType, payload: Value) {
-        let id = self.begin(kind, payload);
+        let work = match kind.pushes() {
+            true => self.engine().sync(self.scope(), self.issue).await,
+            false => Ok(Vec::new()),
+        };
+        let id = self.begin(kind, payload, work.expect("the work"));
         let done = self.engine().carry_out(self.scope(), id).await;
         done.unwrap_or_else(|error| panic!("the approval is not carried out: {error:?}"));
     }
 
-    /// The same without the steps.
-    pub(crate) fn begin(&self, kind: ApprovalType, mut payload: Value) -> ApprovalId {
+    /// The same without the steps, for work that the board is shown.
+    pub(crate) fn begin(
+        &self,
+        kind: ApprovalType,
+        mut payload: Value,
+        work: Vec<Value>,
+    ) -> ApprovalId {
         payload["issueId"] = json!(self.issue);
         let submit = SubmitApproval {
             kind,
             requested_by_agent_id: Some(self.agent),
             payload: Some(document(payload)),
             issue_ids: None,
-            work: Vec::new(),
+            work,
         };
         let company = self.house.company;
         let asked = self
