@@ -1,9 +1,9 @@
 //! Commits what an agent did, and merges into it.
 
+use crate::contents::scan::{Scan, scan, stage};
 use crate::error::Tried as _;
 use crate::folder::Kind;
 use crate::program::{LIST_LIMIT, lossy, records};
-use crate::scan::{Scan, scan, stage};
 use crate::view::View;
 use crate::worktree::{is_free, kind_at};
 use crate::{CommitId, GitError, Identity, Refusal, Worktree};

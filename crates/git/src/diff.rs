@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::contents::scan::{Status, scan, stage};
 use crate::program::lossy;
-use crate::scan::{Status, scan, stage};
 use crate::view::View;
 use crate::{CommitId, GitError, Refusal, Worktree};
 

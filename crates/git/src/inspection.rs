@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::private_key::holds_private_key;
+use crate::contents::private_key::holds_private_key;
+use crate::contents::refusal::{MAX_FILE, Reason, Refusal, by_name};
 use crate::program::{LIST_LIMIT, lossy, records};
-use crate::refusal::{MAX_FILE, Reason, Refusal, by_name};
 use crate::view::View;
 use crate::{CommitId, GitError, Worktree};
 

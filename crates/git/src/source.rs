@@ -5,13 +5,13 @@ use std::ffi::OsStr;
 use std::io::{self, Read as _};
 
 use crate::config::Config;
+use crate::contents::index::{forget, refresh};
+use crate::contents::survey::tracked;
 use crate::error::Tried as _;
 use crate::folder::Folder;
-use crate::index::{forget, refresh};
 use crate::operation::Operation;
 use crate::program::{LIST_LIMIT, lossy, records};
 use crate::remote::AddressFault;
-use crate::survey::tracked;
 use crate::view::View;
 use crate::worktree::branch_of;
 use crate::{Branch, CommitId, GitError, Remote, Repository};

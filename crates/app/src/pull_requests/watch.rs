@@ -11,15 +11,13 @@ use workforce_domain::execution_workspace::{
 };
 use workforce_domain::id::ExecutionWorkspaceId;
 use workforce_domain::issue::Issue;
-use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{EmployedAgent, Locked, StoreError, Tx};
-use workforce_domain::run::RunKind;
-use workforce_domain::wake::{WakeReason, WakeSource};
+use workforce_domain::wake::WakeReason;
 
-use crate::activity_log::{document, log_activity};
+use crate::activity_log::log_activity;
 use crate::approvals::advance::lock_assigned;
 use crate::context::Context;
-use crate::wakes::{self, WakeRequest};
+use crate::tickets;
 
 /// An answer comes within this time, or another server asks.
 const ANSWER_WITHIN: Duration = Duration::from_secs(3 * 60);
@@ -275,24 +273,7 @@ fn tell(
     let (Some(reason), Some(agent)) = (change.reason(), agent) else {
         return Ok(());
     };
-    let kind = match issue.status().is_terminal() {
-        true => RunKind::Consult,
-        false => RunKind::Execution,
-    };
-    let mut payload = document(details);
-    payload.insert("issueId".to_owned(), json!(issue.id));
-    let request = WakeRequest {
-        agent,
-        issue: Some(issue.id),
-        kind,
-        source: WakeSource::Automation,
-        reason,
-        comments: Vec::new(),
-        payload,
-        not_before: None,
-    };
-    wakes::request(tx, ctx, request)?;
-    Ok(())
+    tickets::wake_agent(tx, ctx, issue, agent, reason, details)
 }
 
 /// Makes a question due at once: somebody says that there is news.

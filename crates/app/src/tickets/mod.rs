@@ -7,6 +7,7 @@ mod plan;
 mod pull_request;
 mod read;
 mod ticket_key;
+mod wake;
 mod watch;
 mod worktrees;
 
@@ -15,5 +16,6 @@ pub use plan::{PlannedWorkspace, planned};
 pub(crate) use plan::{RESOLVED, resolve};
 pub(crate) use pull_request::{announcement, tell_pull_requests};
 pub use read::{LOOK, WorktreeView, worktree};
+pub(crate) use wake::wake_agent;
 pub(crate) use watch::{DRIFT_EVERY, watch_pull_request};
 pub(crate) use worktrees::{brought_by, pushed_from, reserved_for, shown, worked_on};

@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::contents::index::refresh;
+use crate::contents::private_files::PrivateFiles;
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
-use crate::index::refresh;
-use crate::private_files::PrivateFiles;
 use crate::program::{LIST_LIMIT, records};
 use crate::view::View;
 use crate::{CommitId, GitError, Worktree};
@@ -71,7 +71,7 @@ impl Worktree {
 
     /// Puts the index of a view in the place of the worktree's.
     pub(crate) fn place_index(&self, view: &View, admin: &Admin) -> Result<(), GitError> {
-        crate::index::place(view, admin.folder())
+        crate::contents::index::place(view, admin.folder())
             .tried(|| format!("write the index of {}", self.path().display()))
     }
 

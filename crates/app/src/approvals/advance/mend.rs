@@ -6,15 +6,13 @@ use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::{ExecutionWorkspaceId, IssueId};
 use workforce_domain::issue::Issue;
-use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{EmployedAgent, Locked, StepFailure, StoreError, Tx};
-use workforce_domain::run::RunKind;
-use workforce_domain::wake::{WakeReason, WakeSource};
+use workforce_domain::wake::WakeReason;
 
 use super::lock_assigned;
-use crate::activity_log::{document, log_activity};
+use crate::activity_log::log_activity;
 use crate::context::Context;
-use crate::wakes::{self, WakeRequest};
+use crate::tickets;
 
 /// Has a worktree mended that cannot be committed or merged as it is: its agent is
 /// woken so often, then the board is told.
@@ -51,24 +49,8 @@ pub fn have_mended(
     tx.execution_workspaces_mut().save(&worktree)?;
     details["attempt"] = json!(worktree.conflict_wakes);
     log_activity(tx, ctx, Action::TicketConflict, &**issue, details.clone());
-    let kind = match issue.status().is_terminal() {
-        true => RunKind::Consult,
-        false => RunKind::Execution,
-    };
-    let mut payload = document(details);
-    payload.insert("issueId".to_owned(), json!(issue.id));
-    let request = WakeRequest {
-        agent,
-        issue: Some(issue.id),
-        kind,
-        source: WakeSource::Automation,
-        reason: WakeReason::WorkspaceConflictRecovery,
-        comments: Vec::new(),
-        payload,
-        not_before: None,
-    };
-    wakes::request(tx, ctx, request)?;
-    Ok(())
+    let reason = WakeReason::WorkspaceConflictRecovery;
+    tickets::wake_agent(tx, ctx, issue, agent, reason, details)
 }
 
 /// Has a worktree mended that the board cannot let be pushed.

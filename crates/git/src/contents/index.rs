@@ -9,8 +9,8 @@ use nix::sys::stat::futimens;
 use nix::sys::time::TimeSpec;
 
 use crate::GitError;
+use crate::contents::survey::need_plain_attributes;
 use crate::folder::Folder;
-use crate::survey::need_plain_attributes;
 use crate::view::View;
 
 /// Copies the index of a view into the folder of a worktree. Whatever stands

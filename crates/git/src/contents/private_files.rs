@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::GitError;
+use crate::contents::judge::by_content;
+use crate::contents::refusal::{MAX_CHANGED, MAX_FILE};
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
-use crate::judge::by_content;
 use crate::process::run_blocking;
-use crate::refusal::{MAX_CHANGED, MAX_FILE};
 use crate::view::View;
 
 /// A folder of files for a moment.

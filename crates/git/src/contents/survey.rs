@@ -7,11 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::GitError;
+use crate::contents::refusal::{MAX_FILE, Reason, by_git_reading};
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
 use crate::process::run_blocking;
 use crate::program::{LIST_LIMIT, records};
-use crate::refusal::{MAX_FILE, Reason, by_git_reading};
 use crate::view::View;
 
 /// The mode of a submodule.

@@ -11,13 +11,13 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::GitError;
+use crate::contents::private_files::PrivateFiles;
+use crate::contents::refusal::{MAX_READ_BY_GIT, Reason, by_git_reading};
+use crate::contents::survey::Tracked;
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
-use crate::private_files::PrivateFiles;
 use crate::process::run_blocking;
 use crate::program::{LIST_LIMIT, records};
-use crate::refusal::{MAX_READ_BY_GIT, Reason, by_git_reading};
-use crate::survey::Tracked;
 use crate::view::View;
 
 /// A folder lies in at most so many others.

@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::index::{forget, refresh};
-use crate::judge::judge;
-use crate::private_files::PrivateFiles;
+use crate::contents::index::{forget, refresh};
+use crate::contents::judge::judge;
+use crate::contents::private_files::PrivateFiles;
+use crate::contents::refusal::{Reason, Refusal};
+use crate::contents::survey::{Found, look_at, tracked};
+use crate::contents::walk::{Known, others};
 use crate::program::{LIST_LIMIT, lossy, records};
-use crate::refusal::{Reason, Refusal};
-use crate::survey::{Found, look_at, tracked};
 use crate::view::View;
-use crate::walk::{Known, others};
 use crate::{CommitId, GitError};
 
 /// So many files are put into an index by one command.

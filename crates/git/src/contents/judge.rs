@@ -5,11 +5,11 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::GitError;
+use crate::contents::private_key::find_private_key;
+use crate::contents::refusal::{MAX_CHANGED, MAX_FILE, Reason, by_name};
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
-use crate::private_key::find_private_key;
 use crate::process::run_blocking;
-use crate::refusal::{MAX_CHANGED, MAX_FILE, Reason, by_name};
 
 /// What became of the files that were looked at.
 #[derive(Default)]

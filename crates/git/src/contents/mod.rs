@@ -1,0 +1,11 @@
+//! What lies in a worktree, and what of it is committed: found without a setting, filter or
+//! attribute of the agent, and through open folders, in which no link is followed.
+
+pub(crate) mod index;
+mod judge;
+pub(crate) mod private_files;
+pub(crate) mod private_key;
+pub(crate) mod refusal;
+pub(crate) mod scan;
+pub(crate) mod survey;
+mod walk;
