@@ -6,7 +6,7 @@ use workforce_domain::approval::{
 use workforce_domain::board::BoardMember;
 use workforce_domain::id::ApprovalId;
 use workforce_domain::lifecycle::IllegalTransition;
-use workforce_domain::port::{Failure, Tx};
+use workforce_domain::port::{AgreedWork, Failure, Tx};
 use workforce_domain::text::DecisionNote;
 use workforce_domain::wake::WakeReason;
 
@@ -39,6 +39,14 @@ pub struct Decide {
 }
 
 impl Decide {
+    /// Which work may be pushed: whoever names what it has seen agrees to that alone.
+    pub fn agreed_work(&self) -> AgreedWork {
+        match self.seen {
+            Some(_) => AgreedWork::Shown,
+            None => AgreedWork::Present,
+        }
+    }
+
     /// What the board adds, unless that is blank.
     pub(super) fn into_note(self) -> Option<String> {
         let note = self.decision_note.filter(|note| !note.trim().is_empty());

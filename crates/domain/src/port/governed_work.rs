@@ -125,6 +125,15 @@ pub type CarryOutFuture<'a> = Pin<Box<dyn Future<Output = Result<(), CarryOutErr
 pub type WorktreeFuture<'a, T> =
     Pin<Box<dyn Future<Output = Result<T, CarryOutError>> + Send + 'a>>;
 
+/// Which work the board lets be pushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgreedWork {
+    /// What the approval shows, as whoever approves it has seen it.
+    Shown,
+    /// All that is there. What the approval does not show yet it shows from then on.
+    Present,
+}
+
 /// Does outside of the store what approvals ask for (docs/tickets.md). Not to be
 /// called in a transaction.
 pub trait GovernedWork: Send + Sync {
@@ -133,7 +142,12 @@ pub trait GovernedWork: Send + Sync {
 
     /// Takes the steps of an execution that was begun, and decides the approval.
     /// It goes to its end when the future is dropped.
-    fn carry_out(&self, company: CompanyScope, approval: ApprovalId) -> CarryOutFuture<'_>;
+    fn carry_out(
+        &self,
+        company: CompanyScope,
+        approval: ApprovalId,
+        agreed: AgreedWork,
+    ) -> CarryOutFuture<'_>;
 
     /// Looks at a worktree; nothing is changed and nothing is fetched.
     fn inspect(

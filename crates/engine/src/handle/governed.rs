@@ -8,8 +8,8 @@ use workforce_domain::actor::CompanyScope;
 use workforce_domain::execution_workspace::{DiffRequest, WorktreeDiff, WorktreeState};
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, IssueId};
 use workforce_domain::port::{
-    CarryOutError, CarryOutFuture, DeliveryFuture, ForgeDelivery, ForgeWebhooks, GovernedWork,
-    PreflightFuture, StoreError, WorktreeFuture,
+    AgreedWork, CarryOutError, CarryOutFuture, DeliveryFuture, ForgeDelivery, ForgeWebhooks,
+    GovernedWork, PreflightFuture, StoreError, WorktreeFuture,
 };
 
 use super::EngineHandle;
@@ -32,9 +32,20 @@ impl GovernedWork for EngineHandle {
         Box::pin(tickets::preflight(&self.state, company, approval))
     }
 
-    fn carry_out(&self, company: CompanyScope, approval: ApprovalId) -> CarryOutFuture<'_> {
+    fn carry_out(
+        &self,
+        company: CompanyScope,
+        approval: ApprovalId,
+        agreed: AgreedWork,
+    ) -> CarryOutFuture<'_> {
         let state = Arc::clone(&self.state);
-        Box::pin(tickets::carry_out(state, &self.runtime, company, approval))
+        Box::pin(tickets::carry_out(
+            state,
+            &self.runtime,
+            company,
+            approval,
+            agreed,
+        ))
     }
 
     fn inspect(

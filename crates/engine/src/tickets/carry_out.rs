@@ -10,7 +10,9 @@ use workforce_app::approvals::{ApprovalError, advance};
 use workforce_domain::actor::{Actor, CompanyOwned, CompanyScope};
 use workforce_domain::approval::{ApprovalType, ExecutionStep};
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
-use workforce_domain::port::{CarryOutError, Failure, StepFailure, StepFault, StoreError};
+use workforce_domain::port::{
+    AgreedWork, CarryOutError, Failure, StepFailure, StepFault, StoreError,
+};
 
 use super::deliver::push;
 use super::fault::{failure, is_for_agent};
@@ -26,11 +28,12 @@ pub(crate) async fn carry_out(
     runtime: &Handle,
     company: CompanyScope,
     approval: ApprovalId,
+    agreed: AgreedWork,
 ) -> Result<(), CarryOutError> {
     let task = state.tickets.spawn_on(
         {
             let state = Arc::clone(&state);
-            async move { execute(state, company, approval).await }
+            async move { execute(state, company, approval, agreed).await }
         },
         runtime,
     );
@@ -42,6 +45,7 @@ async fn execute(
     state: Arc<EngineState>,
     company: CompanyScope,
     approval: ApprovalId,
+    agreed: AgreedWork,
 ) -> Result<(), CarryOutError> {
     let order = state
         .store
@@ -50,7 +54,11 @@ async fn execute(
     let Some(order) = order else {
         return Err(CarryOutError::Overtaken);
     };
-    let attempt = Attempt { state, order };
+    let attempt = Attempt {
+        state,
+        order,
+        agreed,
+    };
     let number = attempt.order.execution.attempts;
     let store = &attempt.state.store;
     let renew =

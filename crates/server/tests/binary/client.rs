@@ -21,6 +21,8 @@ pub(crate) struct Sender<'a> {
     pub(crate) token: Option<&'a str>,
     /// With it a request is carried out once however often it is sent.
     pub(crate) key: Option<&'a str>,
+    /// The revision that it has seen of what it changes.
+    pub(crate) seen: Option<i64>,
 }
 
 /// Whether nobody was there to take a request.
@@ -98,6 +100,9 @@ impl Client {
         }
         if let Some(key) = sender.key {
             request = request.header("Idempotency-Key", key);
+        }
+        if let Some(seen) = sender.seen {
+            request = request.header("If-Match", format!("\"{seen}\""));
         }
         let mut answer = if body.is_null() {
             self.agent.run(request.body(())?)?

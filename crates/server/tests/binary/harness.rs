@@ -150,7 +150,10 @@ impl Server {
         token: Option<&str>,
         body: &Value,
     ) -> (u16, Value) {
-        let sender = Sender { token, key: None };
+        let sender = Sender {
+            token,
+            ..Sender::default()
+        };
         self.client.send(method, path, sender, body).unwrap()
     }
 
@@ -195,8 +198,8 @@ impl Server {
     /// repeated; status and body.
     pub(crate) fn post_once(&self, path: &str, key: &str, body: &Value) -> (u16, Value) {
         let sender = Sender {
-            token: None,
             key: Some(key),
+            ..Sender::default()
         };
         self.client.send("POST", path, sender, body).unwrap()
     }

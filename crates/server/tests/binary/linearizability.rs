@@ -144,7 +144,15 @@ impl Contender<'_> {
             Deed::Read | Deed::Claim(_) | Deed::Finish(_) => ("GET", path, Value::Null),
         };
         let client = &self.clients[self.random.below(self.clients.len())];
-        client.send(method, &path, Sender { token, key: None }, &body)
+        client.send(
+            method,
+            &path,
+            Sender {
+                token,
+                ..Sender::default()
+            },
+            &body,
+        )
     }
 }
 

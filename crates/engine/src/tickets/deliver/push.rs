@@ -5,7 +5,7 @@ use workforce_app::approvals::{show_again, shown_commit};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::ExecutionWorkspace;
-use workforce_domain::port::{CarryOutError, StepFailure, StepFault, StoreError};
+use workforce_domain::port::{AgreedWork, CarryOutError, StepFailure, StepFault};
 use workforce_domain::project::Workspace;
 use workforce_git::{CommitId, PushOutcome, Rejection, RepositoryLock, Worktree};
 
@@ -28,8 +28,8 @@ struct Ready<'a> {
 /// pull request.
 ///
 /// # Errors
-/// [`StepFault::WorkChanged`] where the board was not shown all of it: nothing is pushed then,
-/// and the approval shows it.
+/// [`StepFault::WorkChanged`] where the board agreed to what it was shown, and that is not all of
+/// it: nothing is pushed then, and the approval shows it.
 pub(in crate::tickets) async fn deliver(attempt: &Attempt) -> Result<(), CarryOutError> {
     let mut ready = Vec::new();
     let mut unseen = Vec::new();
@@ -39,7 +39,10 @@ pub(in crate::tickets) async fn deliver(attempt: &Attempt) -> Result<(), CarryOu
         unseen.extend(row);
     }
     if !unseen.is_empty() {
-        return Err(show(attempt, unseen).await?);
+        show(attempt, &unseen).await?;
+        if attempt.agreed == AgreedWork::Shown {
+            return Err(of_step(work_changed(&unseen)));
+        }
     }
     for one in &ready {
         let _lock = lock(&one.opened, ExecutionStep::Push).await?;
@@ -124,23 +127,26 @@ async fn unseen(
     Ok(Some(row))
 }
 
-/// Shows the board what it has not seen: why nothing is pushed.
-async fn show(attempt: &Attempt, rows: Vec<Value>) -> Result<CarryOutError, StoreError> {
+/// Shows the board what it has not seen.
+async fn show(attempt: &Attempt, rows: &[Value]) -> Result<(), CarryOutError> {
     let (company, id) = (attempt.order.approval.scope(), attempt.order.approval.id);
-    let number = attempt.order.execution.attempts;
-    let named: Vec<Value> = rows.iter().map(facts_of).collect();
+    let (number, rows) = (attempt.order.execution.attempts, rows.to_vec());
     let is_shown = attempt
         .state
         .store
         .write(move |tx, ctx| Ok(show_again(tx, ctx, company, id, number, &rows)?))
         .await?;
-    if !is_shown {
-        return Ok(CarryOutError::Overtaken);
+    match is_shown {
+        true => Ok(()),
+        false => Err(CarryOutError::Overtaken),
     }
+}
+
+fn work_changed(rows: &[Value]) -> StepFailure {
+    let named: Vec<Value> = rows.iter().map(facts_of).collect();
     let message = "the work is not what the board was shown; the approval shows it now";
     let facts = json!({ "worktrees": named });
-    let fault = StepFault::WorkChanged;
-    Ok(of_step(failure(ExecutionStep::Push, fault, message, facts)))
+    failure(ExecutionStep::Push, StepFault::WorkChanged, message, facts)
 }
 
 /// What a failure tells of a row.

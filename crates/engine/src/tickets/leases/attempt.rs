@@ -10,7 +10,7 @@ use workforce_domain::actor::{CompanyOwned, InstanceScope};
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::ExecutionWorkspaceId;
-use workforce_domain::port::{CarryOutError, StepFailure, StoreError};
+use workforce_domain::port::{AgreedWork, CarryOutError, StepFailure, StoreError};
 
 use crate::state::EngineState;
 
@@ -40,6 +40,8 @@ impl<T> Done<T> {
 pub(in crate::tickets) struct Attempt {
     pub(in crate::tickets) state: Arc<EngineState>,
     pub(in crate::tickets) order: Order,
+    /// Which work may be pushed.
+    pub(in crate::tickets) agreed: AgreedWork,
 }
 
 impl Attempt {

@@ -10,7 +10,7 @@ use workforce_app::Failure;
 use workforce_domain::approval::{Approval, ApprovalType, ExecutionState};
 use workforce_domain::id::IssueId;
 use workforce_domain::issue::IssueStatus;
-use workforce_domain::port::{CarryOutError, GovernedWork, StepFault};
+use workforce_domain::port::{AgreedWork, CarryOutError, GovernedWork, StepFault};
 use workforce_testkit::store::{TestStore, postgres_store, sqlite_store};
 
 use super::site::Site;
@@ -150,7 +150,8 @@ async fn an_approval_is_interrupted_at_a_stop(store: TestStore) {
         site.begin(ApprovalType::ApprovePullRequest, json!({}), Vec::new()),
     );
     let engine = site.engine().clone();
-    let carried_out = tokio::spawn(async move { engine.carry_out(scope, id).await });
+    let carried_out =
+        tokio::spawn(async move { engine.carry_out(scope, id, AgreedWork::Present).await });
     silence.is_asked().await;
     site.engine().shutdown().await;
     let told = carried_out.await.expect("an answer");

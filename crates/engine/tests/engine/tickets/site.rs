@@ -15,7 +15,7 @@ use workforce_domain::execution_workspace::{ExecutionWorkspace, PullRequestWatch
 use workforce_domain::id::{AgentId, ApprovalId, IssueId};
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::GovernedWork;
+use workforce_domain::port::{AgreedWork, GovernedWork};
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::wake::Wake;
 use workforce_engine::{EngineConfig, EngineHandle, WebhookSecret};
@@ -144,7 +144,10 @@ impl Site {
             false => Ok(Vec::new()),
         };
         let id = self.begin(kind, payload, work.expect("the work"));
-        let done = self.engine().carry_out(self.scope(), id).await;
+        let done = self
+            .engine()
+            .carry_out(self.scope(), id, AgreedWork::Shown)
+            .await;
         done.unwrap_or_else(|error| panic!("the approval is not carried out: {error:?}"));
     }
 

@@ -62,7 +62,8 @@ fn decision_of(rq: &Request) -> Result<(ApprovalId, Decide), Problem> {
 /// Agrees to an approval. It is decided exactly once: of two decisions at the
 /// same time one is refused as `approval_not_pending`. What it asks for outside of
 /// the store, such as a worktree, is done first. If that fails, the approval stays
-/// undecided, and approving it again goes on where it failed.
+/// undecided, and approving it again goes on where it failed. With `If-Match` nothing is
+/// pushed but the work that the approval shows.
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/approve", tag = TAG,
     operation_id = "approveApproval",
     params(
@@ -73,12 +74,13 @@ fn decision_of(rq: &Request) -> Result<(ApprovalId, Decide), Problem> {
     responses((status = 200, description = "The approval.", body = ApprovalBody)))]
 async fn approve(rqctx: RequestContext) -> HttpResponse {
     let planned = rqctx
-        .plan(decision_of, |reads, ctx, (id, _)| {
-            execution::is_executed(reads, ctx, *id)
+        .plan(decision_of, |reads, ctx, (id, command)| {
+            let executed = execution::is_executed(reads, ctx, *id)?;
+            Ok::<_, Failure<ApprovalError>>(executed.map(|it| (it, command.agreed_work())))
         })
         .await;
-    let (rqctx, approval) = match planned {
-        Ok((rqctx, Some(approval))) => (rqctx, approval),
+    let (rqctx, approval, agreed) = match planned {
+        Ok((rqctx, Some((approval, agreed)))) => (rqctx, approval, agreed),
         Ok((rqctx, None)) => return decide(rqctx, approvals::approve).await,
         Err(answer) => return answer,
     };
@@ -92,7 +94,8 @@ async fn approve(rqctx: RequestContext) -> HttpResponse {
         Err(answer) => return answer,
     };
     let governed = &rqctx.state.ports.governed;
-    let carried_out = governed.carry_out(approval.scope(), approval.id).await;
+    let carried_out = governed.carry_out(approval.scope(), approval.id, agreed);
+    let carried_out = carried_out.await;
     let is_overtaken = matches!(carried_out, Err(CarryOutError::Overtaken));
     if let Err(error) = carried_out
         && !is_overtaken

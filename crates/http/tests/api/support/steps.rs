@@ -17,8 +17,8 @@ use workforce_domain::execution_workspace::{
 };
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, IssueId};
 use workforce_domain::port::{
-    CarryOutError, CarryOutFuture, GovernedWork, Preflight, PreflightFuture, StepFailure,
-    StepFault, Store, StoreError, Tx, WorktreeFuture,
+    AgreedWork, CarryOutError, CarryOutFuture, GovernedWork, Preflight, PreflightFuture,
+    StepFailure, StepFault, Store, StoreError, Tx, WorktreeFuture,
 };
 use workforce_testkit::ports;
 
@@ -235,7 +235,12 @@ impl GovernedWork for Steps {
         })
     }
 
-    fn carry_out(&self, company: CompanyScope, approval: ApprovalId) -> CarryOutFuture<'_> {
+    fn carry_out(
+        &self,
+        company: CompanyScope,
+        approval: ApprovalId,
+        _agreed: AgreedWork,
+    ) -> CarryOutFuture<'_> {
         Box::pin(async move {
             let order = self
                 .write(Actor::System, |tx, _| {

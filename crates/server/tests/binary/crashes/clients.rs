@@ -189,6 +189,7 @@ impl<'a> Load<'a> {
         let sender = Sender {
             token: request.token,
             key: request.has_key.then_some(marker.as_str()),
+            seen: None,
         };
         self.notes.sent(&marker, request.kind);
         let (begun, mut is_unknown) = (Instant::now(), false);

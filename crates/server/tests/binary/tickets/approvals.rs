@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::scene::{Member, Scene, Ticket, id_of};
+use crate::client::Sender;
 
 impl Scene<'_> {
     /// An issue of the lead, which works on it.
@@ -59,6 +60,18 @@ impl Scene<'_> {
     #[track_caller]
     pub(super) fn approve(&self, approval: &str) -> (u16, Value) {
         self.decide(approval, "approve", &json!({}))
+    }
+
+    /// The board approves what it has seen; status and answer.
+    #[track_caller]
+    pub(super) fn approve_seen(&self, seen: &Value) -> (u16, Value) {
+        let path = format!("/api/approvals/{}/approve", id_of(seen));
+        let sender = Sender {
+            seen: seen["revision"].as_i64(),
+            ..Sender::default()
+        };
+        let client = self.server().client();
+        client.send("POST", &path, sender, &json!({})).unwrap()
     }
 
     /// The board decides; status and answer.

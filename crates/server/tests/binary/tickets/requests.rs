@@ -15,7 +15,10 @@ impl Scene<'_> {
         body: &Value,
     ) -> Option<(u16, Value)> {
         let token = member.map(|member| member.key.as_str());
-        let sender = Sender { token, key: None };
+        let sender = Sender {
+            token,
+            ..Sender::default()
+        };
         let client = self.server().client();
         client.send(method, path, sender, body).ok()
     }

@@ -1,4 +1,4 @@
-//! Nothing is pushed that the board was not shown.
+//! A board that names what it has seen lets nothing else be pushed.
 
 use serde_json::{Value, json};
 use workforce_forge_imitation::{Failure, ImitatedForge};
@@ -15,7 +15,7 @@ on_both! {
         let head = git(&ticket.worktree, &["rev-parse", "HEAD"]);
         assert_eq!(first["payload"]["work"][0]["commit"], json!(head), "{first}");
         write(&ticket.worktree, "more.txt", "more\n");
-        let refused = changed(&scene, &ticket, &approval);
+        let refused = changed(&scene, &ticket, &first);
         let row = &refused["details"]["worktrees"][0];
         let head = git(&ticket.worktree, &["rev-parse", "HEAD"]);
         assert_eq!(row["commit"], json!(head), "{refused}");
@@ -31,6 +31,8 @@ on_both! {
         assert_eq!(shown["events"].as_array().unwrap().iter().filter(edited).count(), 1, "{shown}");
         assert_ne!(shown["revision"], first["revision"], "{shown}");
 
+        let (status, answer) = scene.approve_seen(&first);
+        assert_eq!((status, &answer["code"]), (412, &json!("revision_conflict")), "{answer}");
         approved(&scene, &approval);
         assert_eq!(git(&scene.remote, &["rev-parse", "feature/ABC-1"]), head);
         assert_eq!(scene.forge.as_ref().unwrap().pull_requests(REPOSITORY).len(), 1);
@@ -40,18 +42,33 @@ on_both! {
     fn commits_of_an_agent_are_work_as_well(database) {
         let scene = Scene::open(database, Host::Remote);
         let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        let seen = scene.approval(&approval);
         commit_at(&scene.remote, "main", "theirs.txt", "theirs\n");
         git(&ticket.worktree, &["fetch", "-q", "origin", "main"]);
         git(&ticket.worktree, &["merge", "-q", "--no-commit", "FETCH_HEAD"]);
         write(&ticket.worktree, "hidden.txt", "hidden\n");
         git(&ticket.worktree, &["add", "."]);
         git(&ticket.worktree, &["commit", "-q", "-m", "Merge main into feature/ABC-1"]);
-        changed(&scene, &ticket, &approval);
+        changed(&scene, &ticket, &seen);
         // What was shown is taken away: the ticket does not end without it.
         git(&ticket.worktree, &["reset", "-q", "--hard", "HEAD~2"]);
-        changed(&scene, &ticket, &approval);
+        changed(&scene, &ticket, &scene.approval(&approval));
         let shown = scene.approval(&approval);
         assert_eq!(shown["payload"]["work"][0]["totalFiles"], 0, "{shown}");
+    }
+
+    fn without_a_look_all_that_is_there_is_pushed_and_told(database) {
+        let scene = Scene::open(database, Host::Remote);
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        write(&ticket.worktree, "late.txt", "late\n");
+        let (status, answer) = scene.approve(&approval);
+        assert_eq!(status, 200, "{answer}");
+        let pushed = git(&scene.remote, &["rev-parse", "feature/ABC-1"]);
+        assert_eq!(answer["payload"]["work"][0]["commit"], json!(pushed), "{answer}");
+        assert_eq!(answer["payload"]["work"][0]["totalFiles"], 2, "{answer}");
+        let shown = scene.approval(&approval);
+        let edited = |event: &&Value| event["type"] == "edited";
+        assert_eq!(shown["events"].as_array().unwrap().iter().filter(edited).count(), 1, "{shown}");
     }
 
     fn what_is_merged_meanwhile_needs_no_other_look(database) {
@@ -81,18 +98,19 @@ on_both! {
         let plan = id_of(&scene.ask("POST", &approvals, Some(&scene.lead), &plan));
         approved(&scene, &plan);
         let ticket = scene.ticket_of(&first, &plan);
-        let asked = [&first, &further].map(|issue| {
+        let mut asked = [&first, &further].map(|issue| {
             write(&ticket.worktree, &format!("{issue}.txt"), "work\n");
             let path = format!("/api/issues/{issue}");
             scene.ask("PATCH", &path, Some(&scene.lead), &json!({ "status": "done" }));
-            id_of(&scene.asked(issue, "approve_pull_request"))
+            scene.asked(issue, "approve_pull_request")
         });
         changed(&scene, &ticket, &asked[0]);
-        let shown = scene.approval(&asked[0]);
-        assert_eq!(shown["payload"]["work"][0]["totalFiles"], 2, "{shown}");
+        asked[0] = scene.approval(&id_of(&asked[0]));
+        assert_eq!(asked[0]["payload"]["work"][0]["totalFiles"], 2, "{}", asked[0]);
         // The other one was shown all of it from the first.
         for approval in asked {
-            approved(&scene, &approval);
+            let (status, answer) = scene.approve_seen(&approval);
+            assert_eq!(status, 200, "{answer}");
         }
         assert_eq!(scene.forge.as_ref().unwrap().pull_requests(REPOSITORY).len(), 1);
     }
@@ -118,12 +136,12 @@ on_both! {
         }
         let path = format!("/api/issues/{issue}");
         scene.ask("PATCH", &path, Some(&scene.lead), &json!({ "status": "done" }));
-        let approval = id_of(&scene.asked(&issue, "approve_pull_request"));
+        let seen = scene.asked(&issue, "approve_pull_request");
         write(places[1].as_ref(), "more.txt", "more\n");
-        let refused = changed(&scene, &ticket, &approval);
+        let refused = changed(&scene, &ticket, &seen);
         assert_eq!(refused["details"]["worktrees"].as_array().unwrap().len(), 1, "{refused}");
         assert_eq!(git(&other, &["branch", "--list", "feature/*"]), "");
-        approved(&scene, &approval);
+        approved(&scene, &id_of(&seen));
         let files = [&scene.remote, &other].map(|remote| {
             git(remote, &["ls-tree", "--name-only", "feature/ABC-1"]).contains("more.txt")
         });
@@ -131,10 +149,10 @@ on_both! {
     }
 }
 
-/// Approves what was changed since it was shown: nothing is pushed.
+/// Approves what was changed since it was seen: nothing is pushed.
 #[track_caller]
-fn changed(scene: &Scene, ticket: &Ticket, approval: &str) -> Value {
-    let (status, answer) = scene.approve(approval);
+fn changed(scene: &Scene, ticket: &Ticket, seen: &Value) -> Value {
+    let (status, answer) = scene.approve_seen(seen);
     assert_eq!(
         (status, &answer["code"]),
         (409, &json!("work_changed")),
@@ -146,8 +164,9 @@ fn changed(scene: &Scene, ticket: &Ticket, approval: &str) -> Value {
     answer
 }
 
+/// Looks and approves.
 #[track_caller]
 fn approved(scene: &Scene, approval: &str) {
-    let (status, answer) = scene.approve(approval);
+    let (status, answer) = scene.approve_seen(&scene.approval(approval));
     assert_eq!(status, 200, "{answer}");
 }

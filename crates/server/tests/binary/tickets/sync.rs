@@ -68,10 +68,10 @@ on_both! {
         assert_eq!(seen["execution"]["step"], "sync", "{seen}");
         conflicts(&scene, &ticket, "ticket.conflict", 1);
         merge_base(&scene, &ticket);
-        // How the agent solved it is shown to the board first.
-        let (status, answer) = scene.approve(&approval);
+        // How the agent solved it is shown to a board that looks first.
+        let (status, answer) = scene.approve_seen(&seen);
         assert_eq!((status, &answer["code"]), (409, &json!("work_changed")), "{answer}");
-        let (status, answer) = scene.approve(&approval);
+        let (status, answer) = scene.approve_seen(&scene.approval(&approval));
         assert_eq!(status, 200, "{answer}");
         assert_eq!(scene.status(&ticket.issue), "done");
         let pulls = scene.forge.as_ref().unwrap().pull_requests(REPOSITORY);
