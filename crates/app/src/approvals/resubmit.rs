@@ -33,13 +33,13 @@ pub const RESUBMIT: Codes = Codes::with(
 
 /// Sends an approval again after the board asked for a change: whoever asked,
 /// or the board. Without a payload the present one is kept. `work` is what git found of
-/// the work that is to be pushed; where nothing was looked at, that is done soon.
+/// the work that is to be pushed; where nobody could look, that is done soon.
 pub fn resubmit(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     id: ApprovalId,
     payload: Option<Document>,
-    work: &[Value],
+    work: Option<&[Value]>,
 ) -> Result<ApprovalView, Failure<ApprovalError>> {
     let found = seen(tx, ctx, id)?;
     require_requester(ctx, &found)?;
@@ -73,11 +73,11 @@ pub fn resubmit(
         }
     }
     if approval.kind.pushes() {
-        work::put(&mut approval.payload, work);
+        work::put(&mut approval.payload, work.unwrap_or_default());
     }
     note(tx, ctx, &mut approval, from, replaced)?;
     issue_effects::block_issues(tx, ctx, &approval, &mut issues, false)?;
-    if work.is_empty() {
+    if work.is_none() {
         look_soon(tx, ctx, &approval, &issues)?;
     }
     Ok(read::view(tx.reads(), ctx, approval.into_inner())?)

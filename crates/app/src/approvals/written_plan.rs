@@ -121,7 +121,7 @@ impl WrittenPlan {
         if let Some(known) = known {
             let id = known.id;
             if known.status() == ApprovalStatus::RevisionRequested {
-                resubmit(tx, ctx, id, Some(payload), &[])?;
+                resubmit(tx, ctx, id, Some(payload), None)?;
             } else if known.requested_by == ctx.actor().author() {
                 rewrite(tx, ctx, id, payload)?;
             }

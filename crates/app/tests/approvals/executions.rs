@@ -209,7 +209,7 @@ impl Stage {
             }
             Event::Resubmit => {
                 let ada = self.desk.world.agent(self.desk.ada.id);
-                ada.write(|tx, ctx| approvals::resubmit(tx, ctx, plan, None, &[]))
+                ada.write(|tx, ctx| approvals::resubmit(tx, ctx, plan, None, None))
                     .is_ok()
             }
             _ => board

@@ -42,7 +42,7 @@ fn act(who: Acting<'_>, event: Event, id: ApprovalId, how: &Decide) -> Outcome {
         Event::Approve => decided(who, approvals::approve, id, how),
         Event::Reject => decided(who, approvals::reject, id, how),
         Event::RequestRevision => decided(who, approvals::request_revision, id, how),
-        Event::Resubmit => who.write(|tx, ctx| approvals::resubmit(tx, ctx, id, None, &[])),
+        Event::Resubmit => who.write(|tx, ctx| approvals::resubmit(tx, ctx, id, None, None)),
         Event::Cancel => who.write(|tx, ctx| approvals::cancel(tx, ctx, id)),
     }
 }

@@ -172,7 +172,7 @@ deeds! {
     approve_with_steps after [Housed, Planned] = |world, scene| executions::approve(world, scene);
     resubmit after [Housed, Planned, InRevision] = |world, scene| {
         let Some(plan) = scene.plan else { return Ok(Err("no plan".into())) };
-        board(world, |tx, ctx| approvals::resubmit(tx, ctx, plan, None, &[]))
+        board(world, |tx, ctx| approvals::resubmit(tx, ctx, plan, None, None))
     };
     begin_step after [Housed, Planned, Begun] = |world, scene| executions::begin_step(world, scene);
     fail_step after [Housed, Planned, Begun] = |world, scene| executions::fail(world, scene);

@@ -183,7 +183,7 @@ on_both_databases! {
         assert_eq!(told.status, ApprovalStatus::RevisionRequested);
         assert_eq!(told.note.as_deref(), Some("Cheaper"));
         assert_eq!(told.at, Some(scene.world.now()));
-        done(ada.write(|tx, ctx| approvals::resubmit(tx, ctx, id, None, &[])));
+        done(ada.write(|tx, ctx| approvals::resubmit(tx, ctx, id, None, None)));
         let told = scene.facts(&claimed).decision.unwrap();
         assert_eq!(told.status, ApprovalStatus::Pending);
         assert_eq!(told.note.as_deref(), Some("Cheaper"));

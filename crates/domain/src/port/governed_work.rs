@@ -58,6 +58,16 @@ string_enum! {
     }
 }
 
+impl StepFault {
+    /// Whether whoever works in a worktree has to mend it, and nothing else helps.
+    pub const fn is_for_agent(self) -> bool {
+        matches!(
+            self,
+            Self::SyncConflict | Self::UnsafeFiles | Self::GitCommitFailed
+        )
+    }
+}
+
 /// A step that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepFailure {

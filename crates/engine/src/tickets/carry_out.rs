@@ -15,7 +15,7 @@ use workforce_domain::port::{
 };
 
 use super::deliver::push;
-use super::fault::{failure, is_for_agent};
+use super::fault::failure;
 use super::leases::attempt::Attempt;
 use super::leases::lease::{Lost, Terms, under_lease};
 use super::provision::plan;
@@ -183,5 +183,5 @@ async fn note_failure(attempt: &Attempt, failure: &StepFailure) -> Result<(), St
 fn to_mend(attempt: &Attempt, failure: &StepFailure) -> Option<ExecutionWorkspaceId> {
     let named = failure.details.get("executionWorkspaceId")?.as_str()?;
     let mut worktrees = attempt.order.worktrees.iter().map(|(it, _)| it.id);
-    worktrees.find(|id| is_for_agent(failure.fault) && id.to_string() == named)
+    worktrees.find(|id| failure.fault.is_for_agent() && id.to_string() == named)
 }

@@ -79,14 +79,6 @@ enum Broken {
     Unsupported,
 }
 
-/// Whether whoever works in a worktree has to mend it, and nothing else helps.
-pub(super) const fn is_for_agent(fault: StepFault) -> bool {
-    matches!(
-        fault,
-        StepFault::SyncConflict | StepFault::UnsafeFiles | StepFault::GitCommitFailed
-    )
-}
-
 /// Whether a worktree, or the repository that it belongs to, is not as git leaves it. It
 /// may pass by itself; otherwise it is for whoever works there, who can write to both.
 /// A workspace that leads nowhere, and a disk that takes nothing, are for the board.

@@ -296,6 +296,10 @@ api_tests! {
         is_shown(&resubmit(&json!({ "payload": forged })));
         is_shown(&resubmit(&json!({})));
         assert_eq!(api.get(&office.path()).ok(200)["advance"], Value::Null);
+        // What its agent has to mend is looked at when it says that it is done.
+        api.steps.fail(ExecutionStep::Sync, StepFault::SyncConflict, &json!({}));
+        is_shown(&resubmit(&json!({})));
+        assert_eq!(api.get(&office.path()).ok(200)["advance"], Value::Null);
         // While its agent works, nobody can look; that is done as soon as it is at rest.
         api.steps.fail(ExecutionStep::Commit, StepFault::WorkspaceBusy, &json!({}));
         is_shown(&resubmit(&json!({ "payload": forged })));

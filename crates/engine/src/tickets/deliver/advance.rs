@@ -18,7 +18,7 @@ use workforce_git::CommitId;
 use super::forge;
 use super::work::{self, Credit};
 use crate::state::EngineState;
-use crate::tickets::fault::{failure, is_for_agent, is_of_files, of_git};
+use crate::tickets::fault::{failure, is_of_files, of_git};
 use crate::tickets::leases::hold::holding;
 use crate::tickets::repository::PATIENCE;
 use crate::tickets::repository::worktree;
@@ -93,7 +93,7 @@ const PASSING: i32 = 3;
 
 /// Whether the agent of a ticket must do something about what keeps it from the board.
 fn has_to_mend(advance: &TicketAdvance, failure: &StepFailure) -> bool {
-    is_for_agent(failure.fault) || (is_of_files(failure) && advance.attempts >= PASSING)
+    failure.fault.is_for_agent() || (is_of_files(failure) && advance.attempts >= PASSING)
 }
 
 /// Work that is committed and has all of its base branch.
@@ -230,7 +230,7 @@ async fn sync_all(
         let brought = match brought {
             Ok(brought) => brought,
             Err(failure) => {
-                if is_for_agent(failure.fault) {
+                if failure.fault.is_for_agent() {
                     let (id, told) = (record.id, failure.clone());
                     state
                         .store

@@ -163,12 +163,16 @@ async fn resubmit(rqctx: RequestContext) -> HttpResponse {
         Ok(planned) => planned,
         Err(answer) => return answer,
     };
-    let mut work = Vec::new();
+    let mut work = None;
     if let Some(issue) = pushed {
         let governed = &rqctx.state.ports.governed;
-        // What cannot be looked at now, as while its agent works, is looked at later.
         match governed.sync(issue.scope(), issue.id).await {
-            Ok(shown) => work = shown,
+            Ok(shown) => work = Some(shown),
+            // Its agent was told, and says when it is done.
+            Err(CarryOutError::Step(failure)) if failure.fault.is_for_agent() => {
+                work = Some(Vec::new());
+            }
+            // As while its agent works.
             Err(CarryOutError::Step(_) | CarryOutError::Overtaken) => {}
             Err(error @ CarryOutError::Store(_)) => {
                 return rqctx.refuse(Problem::not_carried_out(error));
@@ -178,7 +182,9 @@ async fn resubmit(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             parse,
-            move |tx, ctx, (id, payload)| approvals::resubmit(tx, ctx, *id, payload.clone(), &work),
+            move |tx, ctx, (id, payload)| {
+                approvals::resubmit(tx, ctx, *id, payload.clone(), work.as_deref())
+            },
             answer,
         )
         .await
