@@ -126,9 +126,10 @@ impl EngineHandle {
 
     /// Stops the engine (docs/heartbeats.md#restarts): starts no more runs,
     /// waits for live ones to end, stops those that do not, and queues their
-    /// work once more. What is done for tickets is waited for first, and broken off. Returns when no process is left and every end is written
-    /// down. After 30 s it gives up; processes that the kernel does not let go,
-    /// and ends that the store does not take, are left to the next start.
+    /// work once more. What is done for tickets is waited for first, and broken off.
+    /// Returns when no process is left and every end is written down. After 30 s it
+    /// gives up; processes that the kernel does not let go, and ends that the store does
+    /// not take, are left to the next start.
     ///
     /// An engine that keeps its runs leaves them to the next start at once.
     pub async fn shutdown(&self) {

@@ -24,7 +24,7 @@ use workforce_domain::port::{
 use workforce_domain::project::Workspace;
 
 use super::insert::{NewApproval, insert};
-use super::{execution, resubmit};
+use super::{execution, revised};
 use crate::activity_log::{document, log_activity, log_change};
 use crate::approval_records;
 use crate::context::Context;
@@ -288,9 +288,9 @@ fn ask_again(
         Ok(pending) => {
             approval.state = pending;
             approval.payload = shown;
-            resubmit::note(tx, ctx, &mut approval, from, true)
+            revised::note(tx, ctx, &mut approval, from, true)
         }
-        Err(_) if from == ApprovalStatus::Pending => resubmit::edit(tx, ctx, &mut approval, shown),
+        Err(_) if from == ApprovalStatus::Pending => revised::edit(tx, ctx, &mut approval, shown),
         Err(_) => Ok(()),
     }
 }

@@ -21,6 +21,7 @@ mod lookup;
 mod payload;
 mod read;
 mod resubmit;
+mod revised;
 mod submit;
 mod view;
 mod work;

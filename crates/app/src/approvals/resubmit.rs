@@ -1,9 +1,7 @@
-use std::collections::BTreeSet;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::approval::{Approval, ApprovalHistoryKind, ApprovalStatus, ApprovalType};
+use workforce_domain::approval::{Approval, ApprovalStatus, ApprovalType};
 use workforce_domain::id::ApprovalId;
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::lifecycle::IllegalTransition;
@@ -13,9 +11,8 @@ use super::error::{ApprovalError, not_pending};
 use super::lookup::{lock, require_requester, seen};
 use super::submit::resolved;
 use super::view::ApprovalView;
-use super::{execution, hire, issue_effects, links, payload, read, work};
+use super::{execution, hire, issue_effects, links, payload, read, revised, work};
 use crate::access::FieldFault;
-use crate::approval_records::{history, save_transition};
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
 use crate::{agents, issues, tickets};
@@ -75,7 +72,7 @@ pub fn resubmit(
     if approval.kind.pushes() {
         work::put(&mut approval.payload, work.unwrap_or_default());
     }
-    note(tx, ctx, &mut approval, from, replaced)?;
+    revised::note(tx, ctx, &mut approval, from, replaced)?;
     issue_effects::block_issues(tx, ctx, &approval, &mut issues, false)?;
     if work.is_none() {
         look_soon(tx, ctx, &approval, &issues)?;
@@ -123,52 +120,7 @@ pub(super) fn rewrite(
     require_same_issue(tx, &approval, &payload)?;
     let (by, primary) = (approval.requested_by, approval.primary_issue);
     let payload = resolved(tx, approval.kind, by, &issues, primary, payload)?;
-    Ok(edit(tx, ctx, &mut approval, payload)?)
-}
-
-/// Shows the board something else than it was asked for first; nothing where that is the same.
-pub(super) fn edit(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    approval: &mut Locked<Approval>,
-    payload: Document,
-) -> Result<(), StoreError> {
-    let before = std::mem::replace(&mut approval.payload, payload);
-    let keys = before.keys().chain(approval.payload.keys());
-    let changed: BTreeSet<&String> = keys
-        .filter(|key| before.get(*key) != approval.payload.get(*key))
-        .collect();
-    if changed.is_empty() {
-        return Ok(());
-    }
-    let details = json!({ "changed": changed });
-    let from = approval.status();
-    approval.updated_at = ctx.now;
-    save_transition(tx, approval, from)?;
-    history::append(
-        tx,
-        ctx,
-        approval,
-        ApprovalHistoryKind::Edited,
-        None,
-        details,
-    )
-}
-
-/// Writes down an approval that was sent again.
-pub(super) fn note(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    approval: &mut Locked<Approval>,
-    from: ApprovalStatus,
-    replaced: bool,
-) -> Result<(), StoreError> {
-    approval.resubmit_count = approval.resubmit_count.saturating_add(1);
-    approval.updated_at = ctx.now;
-    save_transition(tx, approval, from)?;
-    let details = json!({ "payloadReplaced": replaced, "resubmitCount": approval.resubmit_count });
-    let kind = ApprovalHistoryKind::Resubmitted;
-    history::append(tx, ctx, approval, kind, None, details)
+    Ok(revised::edit(tx, ctx, &mut approval, payload)?)
 }
 
 fn refusal(

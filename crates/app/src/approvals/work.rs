@@ -12,7 +12,7 @@ use workforce_domain::port::{Failure, Locked, Reads, StoreError, Tx};
 
 use super::error::ApprovalError;
 use super::lookup::require_requester;
-use super::{execution, read, resubmit};
+use super::{execution, read, revised};
 use crate::context::Context;
 use crate::tickets;
 
@@ -58,7 +58,7 @@ pub(super) fn show(
 ) -> Result<(), StoreError> {
     let mut payload = approval.payload.clone();
     put(&mut payload, rows);
-    resubmit::edit(tx, ctx, approval, payload)
+    revised::edit(tx, ctx, approval, payload)
 }
 
 /// An approval that is asked for again while the board has not decided: it shows the work as

@@ -12,7 +12,7 @@ use workforce_domain::port::{Failure, Locked, StepFailure, StepFault, StoreError
 use workforce_domain::time::Timestamp;
 
 use super::super::advance;
-use super::steps::{lock_live, write_failure};
+use super::live::{lock_live, write_failure};
 use crate::context::Context;
 use crate::tickets;
 

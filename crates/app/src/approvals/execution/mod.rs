@@ -6,6 +6,7 @@
 mod begin;
 mod complete;
 mod lease;
+mod live;
 mod steps;
 
 pub use begin::{BEGIN, begin, is_executed};
@@ -13,5 +14,5 @@ pub(super) use begin::{live_end_of, require_idle};
 pub(super) use complete::{Way, announcement, give_worktrees, require_way};
 pub use complete::{complete, executed, overtaken};
 pub use lease::{LEASE, RENEW_EVERY, abandon, interrupt, renew};
-pub(super) use steps::lock_live;
+pub(super) use live::lock_live;
 pub use steps::{Order, StepRef, begin_step, fail, finish_step, order, remote_required};

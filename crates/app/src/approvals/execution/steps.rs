@@ -1,9 +1,8 @@
 //! The journal of an execution: each step is written down before it is taken and
 //! after, so that whoever goes on knows what may have been done.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use workforce_domain::Document;
-use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::{
     Approval, ApprovalExecution, ExecutionState, ExecutionStep, ExecutionStepRecord,
@@ -12,11 +11,12 @@ use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
 use workforce_domain::issue::Issue;
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{Locked, Reads, StepFailure, StoreError, Tx};
+use workforce_domain::port::{Reads, StepFailure, StoreError, Tx};
 use workforce_domain::project::Workspace;
 
 use super::lease;
-use crate::activity_log::{document, log_activity};
+use super::live::{lock_live, write_failure};
+use crate::activity_log::document;
 use crate::context::Context;
 use crate::tickets;
 
@@ -78,22 +78,6 @@ pub fn remote_required(reads: &mut dyn Reads, issue: &Issue) -> Result<bool, Sto
     };
     let project = reads.projects().find(issue.scope().into(), project)?;
     Ok(project.is_some_and(|project| project.remote_required))
-}
-
-/// Locks an execution that is going on. One that another server was given
-/// meanwhile, or that was given up, is lost.
-pub(in super::super) fn lock_live(
-    tx: &mut dyn Tx,
-    company: CompanyScope,
-    id: ApprovalId,
-    attempt: i32,
-) -> Result<Option<(Locked<Approval>, ApprovalExecution)>, StoreError> {
-    let Some(approval) = tx.approvals_mut().lock(company.into(), id)? else {
-        return Ok(None);
-    };
-    let execution = tx.approvals().executions(company, &[id])?.pop();
-    let execution = execution.filter(|it| it.is_of(attempt));
-    Ok(execution.map(|execution| (approval, execution)))
 }
 
 /// Which step of which execution.
@@ -210,35 +194,4 @@ pub fn fail(
     };
     lease::end(tx, ctx, &approval, &mut execution)?;
     write_failure(tx, ctx, &approval, execution, failure).map(drop)
-}
-
-pub(super) fn write_failure(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    approval: &Locked<Approval>,
-    mut execution: ApprovalExecution,
-    failure: &StepFailure,
-) -> Result<ApprovalExecution, StoreError> {
-    execution.state = ExecutionState::Failed;
-    execution.step = failure.step;
-    execution.error_code = Some(failure.fault.to_string());
-    execution.error = Some(failure.message.clone());
-    execution.details = failure.details.clone();
-    execution.lease_expires_at = None;
-    execution.updated_at = ctx.now;
-    tx.approvals_mut().save_execution(approval, &execution)?;
-    let details = json!({
-        "step": failure.step,
-        "code": failure.fault,
-        "error": failure.message,
-        "attempt": execution.attempts,
-    });
-    log_activity(
-        tx,
-        ctx,
-        Action::ApprovalExecutionFailed,
-        &**approval,
-        details,
-    );
-    Ok(execution)
 }

@@ -1,6 +1,6 @@
 //! What agents and the board do with a ticket.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -110,6 +110,40 @@ impl Scene<'_> {
         let (status, answer) = self.approve(&plan);
         assert_eq!(status, 200, "{answer}");
         self.ticket_of(&issue, &plan)
+    }
+
+    /// A ticket with a worktree in each of two workspaces, `shop` and `other`; their places.
+    #[track_caller]
+    pub(super) fn begin_ticket_on_two(&self, key: &str) -> (Ticket, Vec<PathBuf>) {
+        let issue = self.begin_issue("Work on two");
+        let delegations = json!([{ "workspaceName": "shop" }, { "workspaceName": "other" }]);
+        let payload = json!({
+            "issueId": issue, "workspace": { "ticketKey": key }, "delegations": delegations,
+        });
+        let (status, plan) = self.file("approve_issue_plan", &payload);
+        assert_eq!(status, 201, "{plan}");
+        let (status, approved) = self.approve(&id_of(&plan));
+        assert_eq!(status, 200, "{approved}");
+        let steps = approved["execution"]["steps"].as_array().unwrap().iter();
+        let places = steps.filter_map(|step| step["result"]["path"].as_str());
+        let places: Vec<PathBuf> = places.map(PathBuf::from).collect();
+        assert_eq!(places.len(), 2, "{approved}");
+        (self.ticket_of(&issue, &id_of(&plan)), places)
+    }
+
+    /// Two issues that are worked on in the worktree of one ticket.
+    #[track_caller]
+    pub(super) fn begin_shared_ticket(&self, key: &str) -> (Ticket, [String; 2]) {
+        let issues = ["First", "Further"].map(|title| self.begin_issue(title));
+        let payload = json!({ "issueId": issues[0], "workspace": { "ticketKey": key } });
+        let plan = json!({
+            "type": "approve_issue_plan", "payload": payload, "issueIds": [issues[1]],
+        });
+        let approvals = self.of_company("approvals");
+        let plan = id_of(&self.ask("POST", &approvals, Some(&self.lead), &plan));
+        let (status, answer) = self.approve(&plan);
+        assert_eq!(status, 200, "{answer}");
+        (self.ticket_of(&issues[0], &plan), issues)
     }
 
     /// A part of a ticket that the developer works on.

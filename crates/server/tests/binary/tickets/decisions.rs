@@ -160,21 +160,11 @@ on_both! {
     fn a_ticket_that_is_cancelled_meanwhile_goes_no_further(database) {
         let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
         let other = scene.add_workspace("acme/other");
-        let issue = scene.begin_issue("Work on two");
-        let delegations = json!([{ "workspaceName": "shop" }, { "workspaceName": "other" }]);
-        let payload = json!({
-            "issueId": issue, "workspace": { "ticketKey": "ABC-1" }, "delegations": delegations,
-        });
-        let (status, plan) = scene.file("approve_issue_plan", &payload);
-        assert_eq!(status, 201, "{plan}");
-        decided(&scene, &id_of(&plan), "approve");
-        let approved = scene.approval(&id_of(&plan));
-        let steps = approved["execution"]["steps"].as_array().unwrap().iter();
-        let places = steps.filter_map(|step| step["result"]["path"].as_str());
-        let ticket = scene.ticket_of(&issue, &id_of(&plan));
+        let (ticket, places) = scene.begin_ticket_on_two("ABC-1");
+        let issue = ticket.issue.clone();
         let part = scene.begin_part(&ticket, "A part");
-        for place in places {
-            write(place.as_ref(), "work.txt", "work\n");
+        for place in &places {
+            write(place, "work.txt", "work\n");
         }
         scene.end_part(&part);
         let approval = id_of(&scene.asked(&issue, "approve_pull_request"));

@@ -67,16 +67,7 @@ on_both! {
 
     fn each_issue_of_a_plan_brings_their_worktree_before_the_board(database) {
         let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
-        let (first, further) = (scene.begin_issue("First"), scene.begin_issue("Further"));
-        let payload = json!({ "issueId": first, "workspace": { "ticketKey": "ABC-1" } });
-        let plan = json!({
-            "type": "approve_issue_plan", "payload": payload, "issueIds": [further],
-        });
-        let approvals = scene.of_company("approvals");
-        let plan = id_of(&scene.ask("POST", &approvals, Some(&scene.lead), &plan));
-        let (status, answer) = scene.approve(&plan);
-        assert_eq!(status, 200, "{answer}");
-        let ticket = scene.ticket_of(&first, &plan);
+        let (ticket, [first, further]) = scene.begin_shared_ticket("ABC-1");
         for (issue, kind) in [
             (&further, "approve_pull_request"),
             (&first, "approve_push_to_existing_pr"),

@@ -89,20 +89,12 @@ on_both! {
 
     fn what_was_written_for_another_issue_in_the_worktree_is_shown_as_well(database) {
         let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
-        let (first, further) = (scene.begin_issue("First"), scene.begin_issue("Further"));
-        let payload = json!({ "issueId": first, "workspace": { "ticketKey": "ABC-1" } });
-        let plan = json!({
-            "type": "approve_issue_plan", "payload": payload, "issueIds": [further],
-        });
-        let approvals = scene.of_company("approvals");
-        let plan = id_of(&scene.ask("POST", &approvals, Some(&scene.lead), &plan));
-        approved(&scene, &plan);
-        let ticket = scene.ticket_of(&first, &plan);
-        let mut asked = [&first, &further].map(|issue| {
+        let (ticket, issues) = scene.begin_shared_ticket("ABC-1");
+        let mut asked = issues.map(|issue| {
             write(&ticket.worktree, &format!("{issue}.txt"), "work\n");
             let path = format!("/api/issues/{issue}");
             scene.ask("PATCH", &path, Some(&scene.lead), &json!({ "status": "done" }));
-            scene.asked(issue, "approve_pull_request")
+            scene.asked(&issue, "approve_pull_request")
         });
         changed(&scene, &ticket, &asked[0]);
         asked[0] = scene.approval(&id_of(&asked[0]));
@@ -118,26 +110,14 @@ on_both! {
     fn of_several_worktrees_none_is_pushed_before_all_were_shown(database) {
         let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
         let other = scene.add_workspace("acme/other");
-        let issue = scene.begin_issue("Work on two");
-        let delegations = json!([{ "workspaceName": "shop" }, { "workspaceName": "other" }]);
-        let payload = json!({
-            "issueId": issue, "workspace": { "ticketKey": "ABC-1" }, "delegations": delegations,
-        });
-        let (status, plan) = scene.file("approve_issue_plan", &payload);
-        assert_eq!(status, 201, "{plan}");
-        approved(&scene, &id_of(&plan));
-        let ticket = scene.ticket_of(&issue, &id_of(&plan));
-        let plan = scene.approval(&id_of(&plan));
-        let steps = plan["execution"]["steps"].as_array().unwrap().iter();
-        let places: Vec<&str> = steps.filter_map(|step| step["result"]["path"].as_str()).collect();
-        assert_eq!(places.len(), 2, "{plan}");
+        let (ticket, places) = scene.begin_ticket_on_two("ABC-1");
         for place in &places {
-            write(place.as_ref(), "work.txt", "work\n");
+            write(place, "work.txt", "work\n");
         }
-        let path = format!("/api/issues/{issue}");
+        let path = format!("/api/issues/{}", ticket.issue);
         scene.ask("PATCH", &path, Some(&scene.lead), &json!({ "status": "done" }));
-        let seen = scene.asked(&issue, "approve_pull_request");
-        write(places[1].as_ref(), "more.txt", "more\n");
+        let seen = scene.asked(&ticket.issue, "approve_pull_request");
+        write(&places[1], "more.txt", "more\n");
         let refused = changed(&scene, &ticket, &seen);
         assert_eq!(refused["details"]["worktrees"].as_array().unwrap().len(), 1, "{refused}");
         assert_eq!(git(&other, &["branch", "--list", "feature/*"]), "");
