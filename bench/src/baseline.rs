@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 
 use crate::company::Company;
 use crate::database::{Database, Preparations};
-use crate::figure::Figure;
+use crate::figure::{Figure, Place};
 use crate::load::{Measurement, Pace, measure};
 use crate::seed::Issues;
 use crate::write::Writer;
@@ -40,7 +40,11 @@ pub(crate) fn run<D: Database>(
     for connection in 0..setup.connections {
         let mut session = Session::new(D::open(setup.url)?, setup.group);
         let preparations = session.database.count_preparations();
-        let mut writer = Writer::new(session.database(), company, issues, connection)?;
+        let place = Place {
+            connection,
+            connections: setup.connections,
+        };
+        let mut writer = Writer::new(session.database(), company, issues, place)?;
         for _ in 0..PREPARING {
             writer.write(figure, &mut session)?;
         }

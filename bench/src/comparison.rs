@@ -14,7 +14,8 @@ use crate::baseline::Session;
 use crate::client::Client;
 use crate::company::Company;
 use crate::database::Database;
-use crate::figure::Figure;
+use crate::figure::{Figure, Place};
+use crate::read::Reader;
 use crate::seed::Issues;
 use crate::server::Server;
 use crate::write::Writer;
@@ -38,17 +39,28 @@ pub(crate) fn differences(
             .context("failed to read the log of PostgreSQL")
     };
     let mut session = Session::new(PgConnection::open(url)?, 1);
-    let mut writer = Writer::new(session.database(), company, issues, 0)?;
+    let first = Place {
+        connection: 0,
+        connections: 1,
+    };
+    let mut writer = Writer::new(session.database(), company, issues, first)?;
+    let reader = Reader::new(session.database(), company)?;
     let mut client = Client::connect(server.address())?;
     let mut differences = Vec::new();
-    for figure in Figure::ALL.into_iter().filter(|figure| figure.is_write()) {
+    let compared = |figure: &Figure| figure.is_write() || figure.has_limit();
+    for figure in Figure::ALL.into_iter().filter(compared) {
         let begin = log()?.len();
-        let operation = figure.operations(company, issues, 0).into_iter().next();
+        let operation = figure.operations(company, issues, first).into_iter().next();
         for request in operation.unwrap_or_default() {
             client.send(&request)?.require_success()?;
         }
         let middle = log()?.len();
-        writer.write(figure, &mut session)?;
+        if figure.is_write() {
+            writer.write(figure, &mut session)?;
+        } else {
+            let asked = issues.all.first().copied();
+            reader.read(figure, asked, session.database(), &mut Vec::new())?;
+        }
         let log = log()?;
         let of_server = transactions(&log[begin..middle]);
         let of_baseline = transactions(&log[middle..]);
@@ -76,7 +88,7 @@ fn transactions(log: &str) -> Vec<String> {
         let process = head.rsplit('[').next().unwrap_or(head);
         if text.starts_with("statement: BEGIN") {
             open.insert(process, Vec::new());
-        } else if text.starts_with("statement: COMMIT") {
+        } else if text.starts_with("statement: COMMIT") || text.starts_with("statement: ROLLBACK") {
             let statements = open.remove(process).unwrap_or_default();
             if statements
                 .first()

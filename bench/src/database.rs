@@ -3,12 +3,21 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context as _, Result};
-use diesel::connection::{Instrumentation, InstrumentationEvent, SimpleConnection};
+use anyhow::{Context as _, Result, anyhow};
+use diesel::connection::{
+    DefaultLoadingMode, Instrumentation, InstrumentationEvent, LoadConnection, SimpleConnection,
+};
+use diesel::deserialize::FromSql;
+use diesel::pg::PgValue;
 use diesel::prelude::*;
+use diesel::row::{Field as _, Row as _};
+use diesel::sql_types::Text;
+use diesel::sqlite::{Sqlite, SqliteValue};
 
 use crate::sql;
-use crate::statement::{AnsweringBytes, AnsweringNumber, AnsweringText, Key, Statement, Value};
+use crate::statement::{
+    AnsweringBytes, AnsweringNumber, AnsweringRows, AnsweringText, Key, Statement, Value,
+};
 
 /// A connection to either database.
 pub(crate) trait Database: Sized + Send {
@@ -18,6 +27,17 @@ pub(crate) trait Database: Sized + Send {
     fn begin(&mut self) -> Result<()>;
     /// Makes the transaction durable.
     fn commit(&mut self) -> Result<()>;
+    /// Begins a transaction that sees one state.
+    fn begin_read(&mut self) -> Result<()>;
+    /// Ends a transaction that wrote nothing.
+    fn end_read(&mut self) -> Result<()>;
+    /// Adds every value of every row to `into`, and the key in the first column to `keys`.
+    fn read(
+        &mut self,
+        statement: Statement<'_>,
+        into: &mut Vec<u8>,
+        keys: Option<&mut Vec<Key>>,
+    ) -> Result<()>;
     /// Runs a statement and looks at no row.
     fn run(&mut self, statement: Statement<'_>) -> Result<()>;
     /// The number in the first column of the first row.
@@ -62,6 +82,31 @@ impl Instrumentation for Preparations {
 
 macro_rules! run_statements {
     () => {
+        fn read(
+            &mut self,
+            statement: Statement<'_>,
+            into: &mut Vec<u8>,
+            mut keys: Option<&mut Vec<Key>>,
+        ) -> Result<()> {
+            let answering = AnsweringRows(statement);
+            let rows = LoadConnection::<DefaultLoadingMode>::load(self, answering)
+                .with_context(|| failed(statement))?;
+            for row in rows {
+                let row = row.with_context(|| failed(statement))?;
+                for place in 0..row.field_count() {
+                    let before = into.len();
+                    let field = row.get(place).context("a row has too few columns")?;
+                    if let Some(value) = field.value() {
+                        value.add_to(into)?;
+                    }
+                    if let Some(keys) = keys.as_deref_mut().filter(|_| place == 0) {
+                        keys.push(Key::written(&into[before..])?);
+                    }
+                }
+            }
+            Ok(())
+        }
+
         fn run(&mut self, statement: Statement<'_>) -> Result<()> {
             statement.execute(self).with_context(|| failed(statement))?;
             Ok(())
@@ -98,6 +143,28 @@ macro_rules! run_statements {
     };
 }
 
+/// A value as a database hands it out.
+trait Found {
+    /// Adds its bytes.
+    fn add_to(self, bytes: &mut Vec<u8>) -> Result<()>;
+}
+
+impl Found for SqliteValue<'_, '_, '_> {
+    fn add_to(self, bytes: &mut Vec<u8>) -> Result<()> {
+        // SQLite writes a number as text when it is asked to.
+        let text = <String as FromSql<Text, Sqlite>>::from_sql(self);
+        bytes.extend_from_slice(text.map_err(|error| anyhow!(error))?.as_bytes());
+        Ok(())
+    }
+}
+
+impl Found for PgValue<'_> {
+    fn add_to(self, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.extend_from_slice(self.as_bytes());
+        Ok(())
+    }
+}
+
 fn failed(statement: Statement<'_>) -> String {
     format!("failed to run `{}`", statement.sql)
 }
@@ -115,6 +182,14 @@ impl Database for SqliteConnection {
 
     fn begin(&mut self) -> Result<()> {
         self.run(Statement::new("BEGIN IMMEDIATE", &[]))
+    }
+
+    fn begin_read(&mut self) -> Result<()> {
+        self.run(Statement::new("BEGIN DEFERRED", &[]))
+    }
+
+    fn end_read(&mut self) -> Result<()> {
+        self.run(Statement::new("ROLLBACK", &[]))
     }
 
     fn commit(&mut self) -> Result<()> {
@@ -151,6 +226,14 @@ impl Database for PgConnection {
 
     fn begin(&mut self) -> Result<()> {
         self.batch("BEGIN")
+    }
+
+    fn begin_read(&mut self) -> Result<()> {
+        self.batch("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    }
+
+    fn end_read(&mut self) -> Result<()> {
+        self.batch("ROLLBACK")
     }
 
     fn commit(&mut self) -> Result<()> {

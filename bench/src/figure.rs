@@ -1,16 +1,17 @@
 //! What is measured, and the requests of each figure.
 
+use std::net::SocketAddr;
+
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::client::{Client, get, post};
-use crate::company::{AGENTS, Company};
+use crate::company::Company;
 use crate::load::{Measurement, Pace, measure};
 use crate::random::Random;
 use crate::seed::Issues;
-use crate::server::Server;
 
 /// One row of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -72,23 +73,29 @@ impl Figure {
         matches!(self, Self::AgentMe | Self::GetIssue)
     }
 
-    /// How many clients ask at once.
-    pub(crate) const fn connections(self) -> usize {
-        if self.is_write() { AGENTS } else { 8 }
+    /// Whether the limit of it is measured too: the same statements in a bare handler. Those of a
+    /// search are made for its words, so that there are no same ones.
+    pub(crate) const fn has_limit(self) -> bool {
+        matches!(self, Self::AgentMe | Self::GetIssue | Self::ListIssues)
     }
 
-    /// Measures the server.
+    /// Measures the server at `address` with so many clients at once.
     pub(crate) fn measure(
         self,
         pace: Pace,
-        server: &Server,
+        address: SocketAddr,
         company: &Company,
         issues: &Issues,
+        connections: usize,
     ) -> Result<Measurement> {
-        let workers = (0..self.connections())
+        let workers = (0..connections)
             .map(|connection| {
-                let mut client = Client::connect(server.address())?;
-                let operations = self.operations(company, issues, connection);
+                let mut client = Client::connect(address)?;
+                let place = Place {
+                    connection,
+                    connections,
+                };
+                let operations = self.operations(company, issues, place);
                 let mut turns = (0..operations.len()).cycle();
                 Ok(move || {
                     let operation = turns.next().context("there is nothing to ask for")?;
@@ -108,8 +115,9 @@ impl Figure {
         self,
         company: &Company,
         issues: &Issues,
-        connection: usize,
+        place: Place,
     ) -> Vec<Vec<Vec<u8>>> {
+        let connection = place.connection;
         let agent = company.agent(connection);
         let key = Some(agent.key.as_str());
         let below = |kind: &str| format!("/api/companies/{}/{kind}", company.id.0);
@@ -121,7 +129,10 @@ impl Figure {
                 .map(|_| format!("/api/issues/{}", random.pick(&issues.all).0))
                 .map(|path| vec![get(&path, key)])
                 .collect(),
-            Self::ListIssues => one(get(&below("issues?status=todo&limit=50"), key)),
+            Self::ListIssues => {
+                let list = format!("issues?status={LISTED}&limit={PAGE}");
+                one(get(&below(&list), key))
+            }
             Self::SearchIssues => one(get(&below("issues?q=report%20wind&limit=50"), key)),
             Self::PostComment => (0..SPREAD)
                 .map(|_| format!("/api/issues/{}/comments", random.pick(&issues.free).0))
@@ -138,7 +149,7 @@ impl Figure {
                 });
                 one(post(&below("cost-events"), key, &body.to_string()))
             }
-            Self::CheckoutRelease => own(&issues.free, connection)
+            Self::CheckoutRelease => own(&issues.free, place)
                 .map(|issue| {
                     let path = format!("/api/issues/{}", issue.0);
                     let body = json!({ "agentId": agent.id.0, "expectedStatuses": ["todo"] });
@@ -162,15 +173,28 @@ impl Figure {
     }
 }
 
+/// The page of a list: so many issues of this status.
+pub(crate) const PAGE: usize = 50;
+pub(crate) const LISTED: &str = "todo";
+
 /// So many different objects are asked for over one connection.
 const SPREAD: usize = 2000;
 
-/// The issues that only the connection with this number touches, at most [`SPREAD`].
-pub(crate) fn own<T: Copy>(of: &[T], connection: usize) -> impl Iterator<Item = T> {
+/// One of several connections.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Its number, from 0 on.
+    pub(crate) connection: usize,
+    /// How many there are.
+    pub(crate) connections: usize,
+}
+
+/// The issues that only one connection touches, at most [`SPREAD`].
+pub(crate) fn own<T: Copy>(of: &[T], place: Place) -> impl Iterator<Item = T> {
     of.iter()
         .copied()
-        .skip(connection)
-        .step_by(AGENTS)
+        .skip(place.connection)
+        .step_by(place.connections)
         .take(SPREAD)
 }
 
@@ -190,8 +214,13 @@ mod tests {
     #[test]
     fn no_two_connections_share_an_issue() {
         let issues: Vec<usize> = (0..100).collect();
-        let mut seen: Vec<usize> = (0..AGENTS)
-            .flat_map(|connection| own(&issues, connection))
+        let connections = 64;
+        let mut seen: Vec<usize> = (0..connections)
+            .map(|connection| Place {
+                connection,
+                connections,
+            })
+            .flat_map(|place| own(&issues, place))
             .collect();
         seen.sort_unstable();
         assert_eq!(seen, issues);

@@ -12,9 +12,11 @@ mod company;
 mod comparison;
 mod database;
 mod figure;
+mod limit;
 mod load;
 mod machine;
 mod random;
+mod read;
 mod report;
 mod repository;
 mod run;
@@ -56,6 +58,9 @@ struct Options {
     /// How many issues are present, for each size to measure
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 100_000])]
     issues: Vec<usize>,
+    /// How many clients ask at once, for each row of a figure
+    #[arg(long, value_delimiter = ',', default_values_t = [8, 64])]
+    connections: Vec<usize>,
     /// Measure each figure for one second instead of three
     #[arg(long)]
     quick: bool,
@@ -148,6 +153,7 @@ fn figures_of_program(
         program: repository::program(root, options.no_build)?,
         pace,
         figures: figures(&options.only),
+        connections: options.connections.clone(),
     };
     let (mut runs, mut statement_differences) = (Vec::new(), Vec::new());
     for count in &options.issues {

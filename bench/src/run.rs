@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::thread;
 
 use anyhow::{Context as _, Result};
 use diesel::{PgConnection, SqliteConnection};
@@ -12,7 +13,9 @@ use crate::baseline::{self, Setup};
 use crate::company::Company;
 use crate::database::Database;
 use crate::figure::Figure;
+use crate::limit::Limit;
 use crate::load::{Measurement, Pace, milliseconds};
+use crate::read::Reader;
 use crate::report::{Baseline, POSTGRES, Row, Run, SQLITE};
 use crate::seed::{self, Issues};
 use crate::server::{Server, Start};
@@ -29,6 +32,8 @@ pub(crate) struct Bench {
     pub(crate) program: PathBuf,
     pub(crate) pace: Pace,
     pub(crate) figures: Vec<Figure>,
+    /// How many clients ask at once, for each row of a figure.
+    pub(crate) connections: Vec<usize>,
 }
 
 /// One database to measure on.
@@ -42,6 +47,8 @@ struct Place<'a> {
     url: &'a str,
     /// Connections of a baseline side by side: a file has one writer.
     connections: usize,
+    /// Threads of a limit: as many as can be busy at once with a statement.
+    limit_workers: usize,
     /// Whether the server lets writes that wait share a commit.
     groups_commits: bool,
 }
@@ -59,6 +66,7 @@ impl Bench {
             server_url: None,
             url,
             connections: 1,
+            limit_workers: thread::available_parallelism().map_or(1, usize::from),
             groups_commits: true,
         };
         self.on::<SqliteConnection>(&place, count)
@@ -73,6 +81,7 @@ impl Bench {
             server_url: Some(database.url()),
             url: database.url(),
             connections: POSTGRES_CONNECTIONS,
+            limit_workers: POSTGRES_CONNECTIONS,
             groups_commits: false,
         };
         self.on::<PgConnection>(&place, count)
@@ -98,7 +107,7 @@ impl Bench {
         Ok(differences)
     }
 
-    fn on<D: Database>(&self, place: &Place<'_>, count: usize) -> Result<Run> {
+    fn on<D: Database + 'static>(&self, place: &Place<'_>, count: usize) -> Result<Run> {
         println!("\n{}: writing {count} issues", place.name);
         let data_dir = place.home.path().join(DATA);
         fs::create_dir_all(&data_dir)?;
@@ -118,12 +127,18 @@ impl Bench {
         let server = Server::start(&start)?;
         let mut rows = Vec::new();
         for figure in &self.figures {
-            println!("{}, {count} issues: {}", place.name, figure.title());
-            let row = self
-                .row::<D>(place, *figure, &server, &company, &issues)
-                .with_context(|| format!("failed to measure {}", figure.title()))
-                .with_context(|| format!("the server logged:\n{}", tail(&server.log())))?;
-            rows.push(row);
+            for connections in &self.connections {
+                println!(
+                    "{}, {count} issues: {}, {connections} clients",
+                    place.name,
+                    figure.title()
+                );
+                let row = self
+                    .row::<D>(place, *figure, &server, &company, &issues, *connections)
+                    .with_context(|| format!("failed to measure {}", figure.title()))
+                    .with_context(|| format!("the server logged:\n{}", tail(&server.log())))?;
+                rows.push(row);
+            }
         }
         let run = Run {
             database: place.name,
@@ -140,15 +155,23 @@ impl Bench {
 
     /// The baseline is measured right after the server, which then has nothing to do, so that both
     /// meet the same machine.
-    fn row<D: Database>(
+    fn row<D: Database + 'static>(
         &self,
         place: &Place<'_>,
         figure: Figure,
         server: &Server,
         company: &Company,
         issues: &Issues,
+        connections: usize,
     ) -> Result<Row> {
-        let measured = figure.measure(self.pace, server, company, issues)?;
+        let address = server.address();
+        let measured = figure.measure(self.pace, address, company, issues, connections)?;
+        let compared = |connections: usize, group: usize, measurement: Measurement| Baseline {
+            connections,
+            group,
+            ratio: ratio(&measured, &measurement),
+            measurement,
+        };
         let baseline = |group: usize| -> Result<Baseline> {
             let setup = Setup {
                 url: place.url,
@@ -156,21 +179,22 @@ impl Bench {
                 group,
             };
             let measurement = baseline::run::<D>(setup, figure, self.pace, company, issues)?;
-            Ok(Baseline {
-                connections: place.connections,
-                group,
-                ratio: ratio(&measured, &measurement),
-                measurement,
-            })
+            Ok(compared(place.connections, group, measurement))
         };
-        let group = figure.connections();
+        let limit = || -> Result<Baseline> {
+            let reader = Reader::new(&mut D::open(place.url)?, company)?;
+            let limit = Limit::start::<D>(place.url, place.limit_workers, figure, reader)?;
+            let address = limit.address();
+            let measurement = figure.measure(self.pace, address, company, issues, connections)?;
+            Ok(compared(place.limit_workers, 1, measurement))
+        };
+        let groups = figure.is_write() && place.groups_commits;
         Ok(Row {
             figure,
-            connections: figure.connections(),
+            connections,
+            limit: figure.has_limit().then(limit).transpose()?,
             baseline: figure.is_write().then(|| baseline(1)).transpose()?,
-            grouped_baseline: (figure.is_write() && place.groups_commits)
-                .then(|| baseline(group))
-                .transpose()?,
+            grouped_baseline: groups.then(|| baseline(connections)).transpose()?,
             server: measured,
         })
     }

@@ -1,12 +1,16 @@
 //! The text of the statements, once for both databases.
 
+use std::sync::LazyLock;
+
+use crate::figure::PAGE;
+
 macro_rules! agent_columns {
     () => {
         "agents.id, agents.company_id, agents.name, agents.url_key, agents.role, agents.title, \
          agents.icon, agents.capabilities, agents.reports_to, agents.lifecycle, \
          agents.lifecycle_at, agents.pause_reason, agents.consecutive_failures, \
-         agents.adapter_type, agents.adapter_config, agents.runtime_config, \
-         agents.max_concurrent_runs, agents.can_create_agents, agents.metadata, \
+         agents.backoff_until, agents.provider_account, agents.adapter_type, agents.adapter_config, agents.runtime_config, \
+         agents.max_concurrent_runs, agents.heartbeat_interval_sec, agents.can_create_agents, agents.metadata, \
          agents.budget_monthly_cents, agents.budget_override_month, \
          agents.last_heartbeat_at, agents.created_at, agents.updated_at"
     };
@@ -41,13 +45,31 @@ pub(super) const PROJECT: &str = "SELECT id, company_id, name, url_key, descript
      lead_agent_id, target_date, color, review_required, archived_at, created_at, updated_at \
      FROM projects WHERE id = ? AND company_id = ? LIMIT ?";
 
+macro_rules! issue_columns {
+    () => {
+        "id, company_id, number, identifier, project_id, goal_id, parent_id, title, description, \
+         status, priority, assignee_agent_id, assignee_user_id, created_by_agent_id, \
+         created_by_user_id, billing_code, ticket_key, request_depth, delegation, \
+         assignee_adapter_overrides, execution_workspace_id, workflow_epoch, started_at, \
+         last_started_at, completed_at, cancelled_at, hidden_at, created_at, updated_at, \
+         created_by_board, implementer_agent_id"
+    };
+}
+
 /// One issue. Values: id, company, 1.
-pub(super) const ISSUE: &str = "SELECT id, company_id, number, identifier, project_id, goal_id, \
-     parent_id, title, description, status, priority, assignee_agent_id, assignee_user_id, \
-     created_by_agent_id, created_by_user_id, billing_code, ticket_key, request_depth, \
-     delegation, assignee_adapter_overrides, execution_workspace_id, workflow_epoch, started_at, \
-     last_started_at, completed_at, cancelled_at, hidden_at, created_at, updated_at \
-     FROM issues WHERE id = ? AND company_id = ? LIMIT ?";
+pub(super) const ISSUE: &str = concat!(
+    "SELECT ",
+    issue_columns!(),
+    " FROM issues WHERE id = ? AND company_id = ? LIMIT ?"
+);
+
+/// The first issues of one status in the order of the list. Values: company, status, how many.
+pub(super) const ISSUES_BY_STATUS: &str = concat!(
+    "SELECT ",
+    issue_columns!(),
+    " FROM issues WHERE company_id = ? AND hidden_at IS NULL AND status = ? \
+     ORDER BY priority, updated_at DESC, id LIMIT ?"
+);
 
 /// Takes the number of a new issue. Values: company.
 pub(super) const NEXT_ISSUE_NUMBER: &str = "UPDATE company_counters SET \
@@ -97,6 +119,64 @@ pub(super) const LABELS: &str = "SELECT issue_labels.issue_id, labels.id, labels
      labels.name, labels.name_key, labels.color, labels.created_at, labels.updated_at \
      FROM issue_labels INNER JOIN labels ON issue_labels.label_id = labels.id \
      WHERE issue_labels.company_id = ? AND issue_labels.issue_id = ?";
+
+/// What brings a ticket on, of one issue. Values: company, issue, 1.
+pub(super) const ADVANCE: &str = "SELECT issue_id, company_id, attempts, not_before, error_code, \
+     error, created_at FROM ticket_advances WHERE company_id = ? AND issue_id = ? LIMIT ?";
+
+/// The leases on the issues of a page. Values: company, one for each issue.
+pub(super) static LEASES_OF_PAGE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT issue_id, company_id, agent_id, run_id, fence, expires_at FROM issue_leases \
+         WHERE company_id = ? AND issue_id IN ({})",
+        placeholders(PAGE)
+    )
+});
+
+/// The labels of the issues of a page. Values: company, one for each issue.
+pub(super) static LABELS_OF_PAGE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT issue_labels.issue_id, labels.id, labels.company_id, labels.name, \
+         labels.name_key, labels.color, labels.created_at, labels.updated_at \
+         FROM issue_labels INNER JOIN labels ON issue_labels.label_id = labels.id \
+         WHERE issue_labels.company_id = ? AND issue_labels.issue_id IN ({})",
+        placeholders(PAGE)
+    )
+});
+
+fn placeholders(count: usize) -> String {
+    vec!["?"; count].join(", ")
+}
+
+/// Those above an agent. Values: company, agent, company, depth, company.
+pub(super) const CHAIN_OF_COMMAND: &str = "WITH RECURSIVE chain (id, depth) AS ( \
+         SELECT reports_to, 1 FROM agents WHERE company_id = ? AND id = ? \
+         UNION ALL \
+         SELECT a.reports_to, chain.depth + 1 \
+         FROM chain CROSS JOIN agents a \
+         WHERE a.company_id = ? AND a.id = chain.id AND chain.depth < ? \
+     ) \
+     SELECT a.id, a.name, a.role, a.title \
+     FROM chain CROSS JOIN agents a \
+     WHERE a.company_id = ? AND a.id = chain.id \
+     ORDER BY chain.depth";
+
+/// The number of an agent's last revision. Values: company, agent.
+pub(super) const LAST_REVISION: &str =
+    "SELECT max(n) FROM agent_config_revisions WHERE company_id = ? AND agent_id = ?";
+
+/// Whether an agent runs. Values: company, agent.
+pub(super) const LIVE_RUNS: &str = "SELECT DISTINCT agent_id FROM heartbeat_runs \
+     WHERE company_id = ? AND agent_id IN (?) AND status = 'running'";
+
+/// What an agent spent and holds. Values: company, agent, both again, month.
+pub(super) const AGENT_SPEND: &str =
+    "SELECT CAST(COALESCE(SUM(t.spent_micros), 0) AS BIGINT) AS actual, \
+     CAST(COALESCE(SUM(t.estimated_micros), 0) AS BIGINT) AS estimated, \
+     (SELECT CAST(COALESCE(SUM(h.held_micros), 0) AS BIGINT) FROM run_spends h \
+     WHERE h.held_micros > 0 AND h.company_id = ? AND h.agent_id = ?) AS held \
+     FROM spend_totals t WHERE t.company_id = ? AND t.scope_type = 'agent' AND t.scope_id = ? \
+     AND t.month = ?";
 
 /// Takes the fencing number of a new lease. Values: company, issue.
 pub(super) const NEXT_FENCE: &str = "UPDATE issues SET lease_fence = lease_fence + 1 \

@@ -2,11 +2,14 @@
 
 use std::io::Write as _;
 
+use anyhow::{Context as _, Result};
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::serialize::{self, IsNull, Output, ToSql};
-use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, SqlType, Text};
+use diesel::sql_types::{
+    BigInt, Binary, Bool, Integer, Nullable, SmallInt, SqlType, Text, Untyped,
+};
 use diesel::sqlite::Sqlite;
 use uuid::Uuid;
 
@@ -63,6 +66,14 @@ pub(crate) struct Instant(pub(crate) i64);
 #[derive(Debug, Clone, Copy, diesel::expression::AsExpression)]
 #[diesel(sql_type = DocumentType)]
 pub(crate) struct Document<'v>(pub(crate) &'v str);
+
+impl Key {
+    /// The key as a database wrote it: 16 bytes, or text.
+    pub(crate) fn written(bytes: &[u8]) -> Result<Self> {
+        let uuid = Uuid::from_slice(bytes).or_else(|_| Uuid::try_parse_ascii(bytes));
+        Ok(Self(uuid.context("a key is none")?))
+    }
+}
 
 impl ToSql<KeyType, Sqlite> for Key {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
@@ -219,3 +230,4 @@ macro_rules! answering {
 answering!(AnsweringNumber, BigInt);
 answering!(AnsweringBytes, Binary);
 answering!(AnsweringText, Text);
+answering!(AnsweringRows, Untyped);

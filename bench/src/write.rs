@@ -18,7 +18,7 @@ use self::record::Deed;
 use crate::baseline::Session;
 use crate::company::Company;
 use crate::database::Database;
-use crate::figure::{COMMENT, DESCRIPTION, Figure, MODEL, PROVIDER, TITLE, own};
+use crate::figure::{COMMENT, DESCRIPTION, Figure, MODEL, PROVIDER, Place, TITLE, own};
 use crate::random::{Random, now};
 use crate::seed::Issues;
 use crate::sql;
@@ -31,7 +31,7 @@ const MAX_ANCESTORS: i32 = 50;
 /// 2 cents in the unit of the ledger.
 const COST: i64 = 2_000_000;
 /// The value of `LIMIT`.
-const ONE: Value<'static> = Value::BigInt(1);
+pub(crate) const ONE: Value<'static> = Value::BigInt(1);
 
 /// What one connection writes with.
 #[derive(Debug)]
@@ -57,8 +57,9 @@ impl Writer {
         database: &mut impl Database,
         company: &Company,
         issues: &Issues,
-        connection: usize,
+        place: Place,
     ) -> Result<Self> {
+        let connection = place.connection;
         let agent = company.agent(connection);
         let id = company.id.0.into();
         Ok(Self {
@@ -70,7 +71,7 @@ impl Writer {
             project: company.projects[connection % company.projects.len()],
             prefix: company.issue_prefix(database)?,
             actor: agent.id.0.to_string(),
-            issues: own(&issues.free, connection).collect(),
+            issues: own(&issues.free, place).collect(),
             turn: 0,
             // Not the numbers of any other connection, nor of an earlier figure.
             random: Random::seeded(now().unsigned_abs().wrapping_mul(31) + connection as u64),

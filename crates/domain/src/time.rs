@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use core::fmt;
+use core::ops::Range;
 use core::time::Duration;
 
 use ::time::format_description::well_known::Rfc3339;
@@ -106,29 +107,60 @@ const fn whole_micros(duration: Duration) -> i64 {
 impl fmt::Display for Timestamp {
     /// RFC 3339 in UTC with milliseconds, or microseconds where there are any.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = self.date_time();
-        let micros = at.microsecond();
-        write!(
-            f,
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.",
-            at.year(),
-            u8::from(at.month()),
-            at.day(),
-            at.hour(),
-            at.minute(),
-            at.second()
-        )?;
-        if micros.is_multiple_of(1000) {
-            write!(f, "{:03}Z", micros / 1000)
-        } else {
-            write!(f, "{micros:06}Z")
-        }
+        f.write_str(Rfc3339Text::of(*self).as_str())
     }
 }
 
 impl serde::Serialize for Timestamp {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(Rfc3339Text::of(*self).as_str())
+    }
+}
+
+/// An instant as text. Every answer holds some, so the digits are put in their
+/// places without the machinery of a format.
+struct Rfc3339Text {
+    bytes: [u8; Self::LENGTH],
+    length: usize,
+}
+
+impl Rfc3339Text {
+    const LENGTH: usize = "2026-01-31T12:00:00.000000Z".len();
+
+    fn of(at: Timestamp) -> Self {
+        let within = at.0.clamp(Timestamp::FIRST.0, Timestamp::LAST.0);
+        let micros = within.rem_euclid(1_000_000);
+        let second = OffsetDateTime::from_unix_timestamp(within.div_euclid(1_000_000))
+            .unwrap_or(OffsetDateTime::UNIX_EPOCH);
+        let mut text = Self {
+            bytes: *b"0000-00-00T00:00:00.000000Z",
+            length: Self::LENGTH,
+        };
+        text.put(0..4, i64::from(second.year()));
+        text.put(5..7, i64::from(u8::from(second.month())));
+        text.put(8..10, i64::from(second.day()));
+        text.put(11..13, i64::from(second.hour()));
+        text.put(14..16, i64::from(second.minute()));
+        text.put(17..19, i64::from(second.second()));
+        text.put(20..26, micros);
+        if micros % 1000 == 0 {
+            text.bytes[23] = b'Z';
+            text.length = 24;
+        }
+        text
+    }
+
+    /// Writes a number into these places, from the last one on.
+    fn put(&mut self, places: Range<usize>, number: i64) {
+        let mut rest = number;
+        for byte in self.bytes[places].iter_mut().rev() {
+            *byte = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+    }
+
+    fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }
 }
 

@@ -3,16 +3,16 @@
 //! so that none can be missing.
 
 use std::cell::LazyCell;
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::{Method, header};
 use actix_web::rt::time::timeout;
-use actix_web::web::{self, Bytes, BytesMut, Payload, ServiceConfig};
-use actix_web::{HttpMessage, HttpRequest, HttpResponse, Route, guard};
+use actix_web::web::{Bytes, BytesMut, Payload};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse, dev};
 use futures_util::StreamExt;
+use futures_util::future::LocalBoxFuture;
 use utoipa::__dev::{SchemaReferences, Tags};
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterIn};
 use utoipa::openapi::{RefOr, Schema};
@@ -23,6 +23,7 @@ use crate::body::MAX_BODY;
 use crate::problem::Problem;
 use crate::request_context::{Request, RequestContext};
 use crate::request_id::RequestId;
+use crate::router::{Routed, Router};
 use crate::state::State;
 use crate::streamed_request::StreamedRequest;
 
@@ -37,8 +38,12 @@ pub(crate) struct Endpoint {
     pub(crate) refuses: Codes,
     /// Whether its body is read, as JSON, before the handler is called.
     pub(crate) reads_body: bool,
-    route: Route,
+    pub(crate) handler: Handler,
 }
+
+/// Serves the requests of a route.
+pub(crate) type Handler =
+    Box<dyn Fn(Arc<State>, Routed) -> LocalBoxFuture<'static, HttpResponse> + Send + Sync>;
 
 impl Endpoint {
     /// True when the description names a parameter of the query or a header.
@@ -84,21 +89,23 @@ impl Endpoints {
     ) -> Self
     where
         P: utoipa::Path + SchemaReferences + for<'t> Tags<'t>,
-        F: Fn(RequestContext, StreamedRequest) -> A + Clone + 'static,
+        F: Fn(RequestContext, StreamedRequest) -> A + Copy + Send + Sync + 'static,
         A: Future<Output = HttpResponse> + 'static,
     {
-        self.with::<P>(access, refuses, false, |route| {
-            let handler = handler.clone();
-            route.to(
-                move |head: HttpRequest, state: web::Data<State>, payload: Payload| {
-                    let rqctx = RequestContext {
-                        state: Arc::clone(&state),
-                        request: Request::capture(&head, Bytes::new()),
-                        access,
-                    };
-                    handler(rqctx, StreamedRequest { head, payload })
-                },
-            )
+        self.with::<P>(access, refuses, false, || {
+            Box::new(move |state, routed| {
+                let Routed {
+                    head,
+                    payload,
+                    parameters,
+                } = routed;
+                let rqctx = RequestContext {
+                    state,
+                    request: Request::capture(&head, parameters, Bytes::new()),
+                    access,
+                };
+                Box::pin(handler(rqctx, StreamedRequest { head, payload }))
+            })
         })
     }
 
@@ -116,31 +123,31 @@ impl Endpoints {
     ) -> Self
     where
         P: utoipa::Path + SchemaReferences + for<'t> Tags<'t>,
-        F: Fn(RequestContext) -> A + Clone + 'static,
+        F: Fn(RequestContext) -> A + Copy + Send + Sync + 'static,
         A: Future<Output = HttpResponse> + 'static,
     {
-        self.with::<P>(access, refuses, true, |route| {
-            let handler = handler.clone();
-            route.to(
-                move |head: HttpRequest, state: web::Data<State>, payload: Payload| {
-                    let handler = handler.clone();
-                    async move {
-                        match read(&head, payload, state.body_deadline, "a JSON body", MAX_BODY)
-                            .await
-                        {
-                            Ok(body) => {
-                                handler(RequestContext {
-                                    state: Arc::clone(&state),
-                                    request: Request::capture(&head, body),
-                                    access,
-                                })
-                                .await
-                            }
-                            Err(problem) => problem.answer(&RequestId::of(&head.extensions())),
+        self.with::<P>(access, refuses, true, || {
+            Box::new(move |state, routed| {
+                Box::pin(async move {
+                    let Routed {
+                        head,
+                        payload,
+                        parameters,
+                    } = routed;
+                    let deadline = state.body_deadline;
+                    match read(&head, payload, deadline, "a JSON body", MAX_BODY).await {
+                        Ok(body) => {
+                            let rqctx = RequestContext {
+                                state,
+                                request: Request::capture(&head, parameters, body),
+                                access,
+                            };
+                            handler(rqctx).await
                         }
+                        Err(problem) => problem.answer(&RequestId::of(&head.extensions())),
                     }
-                },
-            )
+                })
+            })
         })
     }
 
@@ -150,7 +157,7 @@ impl Endpoints {
         access: Access,
         refuses: Codes,
         reads_body: bool,
-        handled: impl Fn(Route) -> Route,
+        handler: impl Fn() -> Handler,
     ) -> Self
     where
         P: utoipa::Path + SchemaReferences + for<'t> Tags<'t>,
@@ -159,7 +166,7 @@ impl Endpoints {
         for method in P::methods() {
             self.endpoints.push(Endpoint {
                 path: P::path(),
-                route: handled(guarded(&method)),
+                handler: handler(),
                 method,
                 access,
                 operation: LazyCell::new(operation::<P>),
@@ -183,64 +190,10 @@ impl Endpoints {
         schemas
     }
 
-    /// Puts the routes into an application: one resource per path, so that a
-    /// wrong method is 405 with the right ones, and literal paths before those
-    /// with a parameter in the same place.
-    pub(crate) fn mount(self, config: &mut ServiceConfig) {
-        let mut paths: BTreeMap<Vec<PathSegment>, (String, Vec<Endpoint>)> = BTreeMap::new();
-        for endpoint in self.endpoints {
-            let segments = endpoint.path.split('/').map(PathSegment::of).collect();
-            let (_, group) = paths
-                .entry(segments)
-                .or_insert_with(|| (endpoint.path.clone(), Vec::new()));
-            group.push(endpoint);
-        }
-        for (path, group) in paths.into_values() {
-            let allow = allowed(&group);
-            let mut resource = web::resource(path);
-            for endpoint in group {
-                resource = resource.route(endpoint.route);
-            }
-            config.service(
-                resource.default_service(web::to(move |request: HttpRequest| {
-                    let problem = Problem::method_not_allowed(&allow);
-                    async move { problem.answer(&RequestId::of(&request.extensions())) }
-                })),
-            );
-        }
+    /// What finds the routes' handlers.
+    pub(crate) fn into_router(self, state: Arc<State>) -> Router {
+        Router::new(self.endpoints, state)
     }
-}
-
-/// One place of a path; literals come first.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum PathSegment {
-    Literal(String),
-    Parameter,
-}
-
-impl PathSegment {
-    fn of(segment: &str) -> Self {
-        if segment.starts_with('{') {
-            Self::Parameter
-        } else {
-            Self::Literal(segment.to_owned())
-        }
-    }
-}
-
-fn allowed(group: &[Endpoint]) -> String {
-    let mut methods: Vec<_> = group
-        .iter()
-        .map(|endpoint| name(&endpoint.method))
-        .collect();
-    if methods.contains(&Method::GET) {
-        methods.push(Method::HEAD);
-    }
-    methods
-        .iter()
-        .map(Method::as_str)
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 /// What an operation does, with the resource it belongs to.
@@ -249,13 +202,6 @@ fn operation<P: utoipa::Path + for<'t> Tags<'t>>() -> Operation {
     let mut operation = P::operation();
     operation.tags = Some(tags.into_iter().map(str::to_owned).collect());
     operation
-}
-
-fn guarded(method: &HttpMethod) -> Route {
-    match method {
-        HttpMethod::Get => web::route().guard(guard::Any(guard::Get()).or(guard::Head())),
-        other => web::route().guard(guard::Method(name(other))),
-    }
 }
 
 pub(crate) const fn name(method: &HttpMethod) -> Method {
@@ -280,6 +226,10 @@ pub(crate) async fn read(
     what: &str,
     max: usize,
 ) -> Result<Bytes, Problem> {
+    let payload = match payload.into_inner() {
+        dev::Payload::None => return Ok(Bytes::new()),
+        body => body,
+    };
     let announced = request
         .headers()
         .get(header::CONTENT_LENGTH)
@@ -300,7 +250,7 @@ pub(crate) async fn read(
 /// reason, so that the caller sees the answer.
 async fn collect(
     request: &HttpRequest,
-    mut payload: Payload,
+    mut payload: dev::Payload,
     what: &str,
     max: usize,
 ) -> Result<Bytes, Problem> {

@@ -27,6 +27,7 @@ pub mod registry;
 mod reply;
 mod request_context;
 mod request_id;
+mod router;
 pub mod routes;
 pub mod server;
 mod state;

@@ -16,6 +16,7 @@ use crate::head_timeout::Awaited;
 use crate::problem::Problem;
 use crate::refusals::assert_described;
 use crate::request_id::RequestId;
+use crate::router::RoutePattern;
 use crate::routes::HEALTH_PATH;
 use crate::state::State;
 
@@ -64,12 +65,13 @@ pub(crate) async fn surround(
     state.metrics.count(status.as_u16(), took);
     let code = response.response().extensions().get::<Code>().copied();
     let request = response.request();
-    let route = request.match_pattern();
+    let route = request.extensions().get::<RoutePattern>().cloned();
+    let route = route.as_ref().map(|pattern| &*pattern.0);
     if let Some(code) = code {
-        assert_described(request.method().as_str(), route.as_deref(), code);
+        assert_described(request.method().as_str(), route, code);
     }
     finish(&mut response);
-    log(&response, route.as_deref(), code, took);
+    log(&response, route, code, took);
     Ok(response)
 }
 

@@ -2,20 +2,21 @@
 
 use std::io;
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Server;
 use actix_web::http::header;
 use actix_web::middleware::{Compress, from_fn};
-use actix_web::web::{Bytes, Data, ServiceConfig};
+use actix_web::web::{Bytes, Data, Payload, ServiceConfig};
 use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, HttpServer, web};
 use utoipa_swagger_ui::{Config, SwaggerUi};
-use workforce_app::Code;
 
 use crate::head_timeout;
 use crate::middleware::surround;
 use crate::problem::Problem;
 use crate::request_id::RequestId;
+use crate::router::Router;
 use crate::routes;
 use crate::state::State;
 
@@ -43,12 +44,14 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
     // Not the workers' own threads: a slow place of attachments must not keep
     // requests from the store.
     state.transfers.run_on(tokio::runtime::Handle::current());
+    let router = routes::all().into_router(state.clone().into_inner());
+    let router = Arc::new(router);
     let server = HttpServer::new(move || {
-        let state = state.clone();
+        let (state, router) = (state.clone(), Arc::clone(&router));
         App::new()
             .wrap(Compress::default())
             .wrap(from_fn(surround))
-            .configure(move |config| configure(config, state))
+            .configure(move |config| configure(config, state, router))
     })
     .client_request_timeout(Duration::ZERO)
     .on_connect(head_timeout::watch)
@@ -61,10 +64,9 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
 }
 
 /// Puts every route, the document and its page into an application.
-fn configure(config: &mut ServiceConfig, state: Data<State>) {
-    config.app_data(state);
-    routes::all().mount(config);
+fn configure(config: &mut ServiceConfig, state: Data<State>, router: Arc<Router>) {
     config
+        .app_data(state)
         .service(
             web::resource("/api/openapi.json")
                 .route(web::get().to(describe))
@@ -80,7 +82,10 @@ fn configure(config: &mut ServiceConfig, state: Data<State>) {
                 .default_service(web::to(get_only)),
         )
         .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from("/api/openapi.json")))
-        .default_service(web::to(nowhere));
+        .default_service(web::to(move |head: HttpRequest, payload: Payload| {
+            let router = Arc::clone(&router);
+            async move { router.serve(head, payload).await }
+        }));
 }
 
 /// The OpenAPI document, which `cargo xtask codegen` makes from the routes.
@@ -94,9 +99,4 @@ async fn describe() -> HttpResponse {
 
 async fn get_only(request: HttpRequest) -> HttpResponse {
     Problem::method_not_allowed("GET").answer(&RequestId::of(&request.extensions()))
-}
-
-async fn nowhere(request: HttpRequest) -> HttpResponse {
-    Problem::new(Code::RouteNotFound, "this server has no such path")
-        .answer(&RequestId::of(&request.extensions()))
 }

@@ -19,6 +19,7 @@ use crate::precondition::{self, IF_MATCH};
 use crate::problem::Problem;
 use crate::query::{Query, fault};
 use crate::request_id::RequestId;
+use crate::router::PathParameters;
 use crate::streams::EVENT_STREAM;
 
 /// The headers that name a run, the own one first (docs/access.md#run-header).
@@ -42,7 +43,7 @@ pub(crate) struct Request {
     pub(crate) query: String,
     pub(crate) request_id: String,
     pub(crate) body: Bytes,
-    params: Vec<(String, String)>,
+    parameters: PathParameters,
     authorization: Option<String>,
     run_header: Option<String>,
     pub(super) idempotency_key: Option<String>,
@@ -60,7 +61,7 @@ const NOT_VALID: &str = "\u{fffd}";
 
 impl Request {
     /// Captures a request; nothing of it is believed yet.
-    pub(crate) fn capture(request: &HttpRequest, body: Bytes) -> Self {
+    pub(crate) fn capture(request: &HttpRequest, parameters: PathParameters, body: Bytes) -> Self {
         // Text that is no header text is kept as such: presented and not valid.
         let header = |name: &str| {
             request
@@ -70,16 +71,13 @@ impl Request {
         };
         // Of several credentials none is, whichever of them a proxy looked at.
         let credentials = request.headers().get_all("Authorization").count();
-        let params = request.match_info().iter();
         Self {
             method: request.method().to_string(),
             path: request.path().to_owned(),
             query: request.query_string().to_owned(),
             request_id: RequestId::of(&request.extensions()),
             body,
-            params: params
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
+            parameters,
             authorization: match credentials {
                 0 | 1 => header("Authorization"),
                 _ => Some(NOT_VALID.to_owned()),
@@ -194,10 +192,8 @@ impl Request {
     /// # Errors
     /// `not_found`, told as a `kind`, for what no record can be named.
     pub(crate) fn param(&self, name: &str, kind: &str) -> Result<&str, Problem> {
-        self.params
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.parameters
+            .get(name)
             .filter(|value| !value.contains('\0'))
             .ok_or_else(|| Problem::missing(kind))
     }

@@ -15,6 +15,7 @@ mod open;
 mod pool;
 mod retry;
 mod schema;
+mod stable;
 mod upkeep;
 mod url;
 

@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 
-use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{Bool, Integer, Nullable, Text};
@@ -30,6 +29,7 @@ use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, Key};
 use crate::store::errors::failed;
 use crate::store::schema::{agents, heartbeat_runs};
+use crate::store::stable::{fixed, one_of};
 
 #[derive(QueryableByName)]
 struct LinkRow {
@@ -86,7 +86,7 @@ impl AgentReads for Transaction<'_> {
         if !filter.include_terminated {
             // Spelled out: PostgreSQL assumes that nearly every row has a bound
             // value. It would expect few others, and sort them by itself.
-            query = query.filter(sql::<Bool>(&remaining_agent("agents")));
+            query = query.filter(fixed::<Bool>(remaining_agent("agents")));
         }
         if let Some(after) = page.after {
             let at = InstantColumn(Timestamp::from_micros(after.at));
@@ -150,7 +150,7 @@ impl AgentReads for Transaction<'_> {
         let report: Option<IdColumn<AgentId>> = agents::table
             .filter(agents::company_id.eq(IdColumn(company.company())))
             .filter(agents::reports_to.eq(IdColumn(agent)))
-            .filter(sql::<Bool>(&remaining_agent("agents")))
+            .filter(fixed::<Bool>(remaining_agent("agents")))
             .select(agents::id)
             .first(self.conn)
             .optional()
@@ -172,7 +172,7 @@ impl AgentReads for Transaction<'_> {
     fn mentionable(&mut self, company: CompanyScope) -> Result<Vec<Mentionable>, StoreError> {
         let query = agents::table
             .filter(agents::company_id.eq(IdColumn(company.company())))
-            .filter(sql::<Bool>(&employed_agent("agents")))
+            .filter(fixed::<Bool>(employed_agent("agents")))
             .select((agents::id, agents::name, agents::url_key))
             .order((agents::created_at, agents::id))
             .limit(MAX_WHOLE);
@@ -193,10 +193,12 @@ impl AgentReads for Transaction<'_> {
         company: CompanyScope,
         agents: &[AgentId],
     ) -> Result<Vec<AgentId>, StoreError> {
-        let agents: Vec<_> = agents.iter().copied().map(IdColumn).collect();
         let rows: Vec<IdColumn<AgentId>> = heartbeat_runs::table
             .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
-            .filter(heartbeat_runs::agent_id.eq_any(agents))
+            .filter(one_of(
+                heartbeat_runs::agent_id,
+                agents.iter().copied(),
+            ))
             .filter(running())
             .select(heartbeat_runs::agent_id)
             .distinct()

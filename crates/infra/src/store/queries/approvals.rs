@@ -1,7 +1,5 @@
 use std::sync::LazyLock;
 
-use diesel::dsl::sql;
-use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{Bool, Integer};
@@ -34,6 +32,7 @@ use crate::store::errors::failed;
 use crate::store::schema::{
     approval_comments, approval_drafts, approval_events, approval_issues, approvals,
 };
+use crate::store::stable::{Fixed, fixed};
 
 #[derive(QueryableByName)]
 struct Found {
@@ -58,8 +57,8 @@ struct DraftRow {
 }
 
 /// True for approvals that may still be decided.
-fn undecided() -> SqlLiteral<Bool> {
-    sql(&undecided_approval("approvals"))
+fn undecided() -> Fixed<Bool> {
+    fixed(undecided_approval("approvals"))
 }
 
 /// The nearest undecided plan of an issue or of one above it.

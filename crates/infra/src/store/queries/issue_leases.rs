@@ -13,6 +13,7 @@ use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_leases, issues};
+use crate::store::stable::one_of;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(
@@ -89,10 +90,9 @@ pub(super) fn of_issues(
     company: CompanyScope,
     issues: &[IssueId],
 ) -> Result<Vec<Lease>, StoreError> {
-    let ids: Vec<_> = issues.iter().copied().map(IdColumn).collect();
     let rows: Vec<LeaseRow> = issue_leases::table
         .filter(issue_leases::company_id.eq(IdColumn(company.company())))
-        .filter(issue_leases::issue_id.eq_any(ids))
+        .filter(one_of(issue_leases::issue_id, issues.iter().copied()))
         .select(LeaseRow::as_select())
         .load(conn)
         .map_err(failed)?;

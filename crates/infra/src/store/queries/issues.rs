@@ -1,5 +1,3 @@
-use diesel::dsl::sql;
-use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyOwned, CompanyScope, Scope};
@@ -25,6 +23,7 @@ use crate::store::cached::cached;
 use crate::store::columns::{DigestColumn, IdColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_child_keys, issues};
+use crate::store::stable::{Fixed, fixed};
 
 fn find(conn: &mut Connection, scope: Scope, issue: &IssueRef) -> QueryResult<Option<IssueRow>> {
     match issue {
@@ -192,8 +191,8 @@ impl IssueReads for Transaction<'_> {
 }
 
 /// True for issues that something is to be done for.
-fn open() -> SqlLiteral<Bool> {
-    sql(&open_issue("issues"))
+fn open() -> Fixed<Bool> {
+    fixed(open_issue("issues"))
 }
 
 impl IssueWrites for Transaction<'_> {

@@ -16,6 +16,7 @@ use super::row::{Row, admit, all, exactly_one, in_scope, one};
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_labels, labels};
+use crate::store::stable::one_of;
 
 /// Issues whose labels are asked for at once; below the limits of both
 /// databases on bound values.
@@ -138,16 +139,12 @@ impl LabelReads for Transaction<'_> {
                 .filter(issue_labels::company_id.eq(company))
                 .select((issue_labels::issue_id, LabelRow::as_select()));
             let rows: Vec<(IdColumn<IssueId>, LabelRow)> = match issues {
-                // The common case has a statement that stays prepared.
                 [issue] => query
                     .filter(issue_labels::issue_id.eq(IdColumn(*issue)))
                     .load(self.conn),
-                issues => {
-                    let ids: Vec<_> = issues.iter().copied().map(IdColumn).collect();
-                    query
-                        .filter(issue_labels::issue_id.eq_any(ids))
-                        .load(self.conn)
-                }
+                issues => query
+                    .filter(one_of(issue_labels::issue_id, issues.iter().copied()))
+                    .load(self.conn),
             }
             .map_err(failed)?;
             for (issue, row) in rows {

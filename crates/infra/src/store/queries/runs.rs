@@ -1,5 +1,3 @@
-use diesel::dsl::sql;
-use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope, Scope};
@@ -27,15 +25,16 @@ use super::{run_completions, start_conditions, wakeability, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, issues};
+use crate::store::stable::{Fixed, fixed};
 
 /// True for running runs.
-pub(super) fn running() -> SqlLiteral<Bool> {
-    sql(&running_run("heartbeat_runs"))
+pub(super) fn running() -> Fixed<Bool> {
+    fixed(running_run("heartbeat_runs"))
 }
 
 /// True for queued runs.
-pub(super) fn queued() -> SqlLiteral<Bool> {
-    sql(&queued_run("heartbeat_runs"))
+pub(super) fn queued() -> Fixed<Bool> {
+    fixed(queued_run("heartbeat_runs"))
 }
 
 fn before(one: &Run, other: &Run) -> bool {

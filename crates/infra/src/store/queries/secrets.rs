@@ -1,4 +1,3 @@
-use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyOwned, CompanyScope, Scope};
@@ -22,6 +21,7 @@ use super::secret_row::{SecretRow, UseRow, VersionRow};
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{agent_secrets, agents, run_secrets, secret_versions, secrets};
+use crate::store::stable::fixed;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = secret_versions)]
@@ -157,7 +157,7 @@ impl SecretReads for Transaction<'_> {
             .inner_join(agents::table)
             .filter(agent_secrets::company_id.eq(IdColumn(company.company())))
             .filter(agent_secrets::secret_id.eq(IdColumn(secret)))
-            .filter(sql::<Bool>(&remaining_agent("agents")))
+            .filter(fixed::<Bool>(remaining_agent("agents")))
             .select((
                 agent_secrets::agent_id,
                 agents::name,

@@ -4,8 +4,6 @@ use core::fmt;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use diesel::dsl::sql;
-use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable};
@@ -23,6 +21,7 @@ use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{run_spends, spend_totals};
+use crate::store::stable::{Fixed, fixed};
 
 /// The id of whoever spends: a company, an agent or a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -202,11 +201,11 @@ pub(super) fn by_companies(
 }
 
 /// Written out, as the partial index asks for.
-fn is_holding() -> SqlLiteral<Bool> {
-    sql("run_spends.held_micros > 0")
+fn is_holding() -> Fixed<Bool> {
+    fixed("run_spends.held_micros > 0")
 }
 
 /// A sum of whole numbers is a decimal one on PostgreSQL.
-fn sum_of_holds() -> SqlLiteral<Nullable<BigInt>> {
-    sql("CAST(SUM(held_micros) AS BIGINT)")
+fn sum_of_holds() -> Fixed<Nullable<BigInt>> {
+    fixed("CAST(SUM(held_micros) AS BIGINT)")
 }

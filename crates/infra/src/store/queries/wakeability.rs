@@ -6,7 +6,6 @@
 //! company, writes that first, then takes the lock alone, then cancels what is pending. It sees
 //! every wake that was written before, and whoever wakes later sees what it wrote.
 
-use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::CompanyScope;
@@ -21,6 +20,7 @@ use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{agents, companies};
+use crate::store::stable::fixed;
 
 const OF_COMPANY: &str = "wakes of a company";
 const OF_AGENT: &str = "wakes of an agent";
@@ -41,7 +41,7 @@ pub(super) fn share(
         .inner_join(companies::table)
         .filter(agents::company_id.eq(IdColumn(company.company())))
         .filter(agents::id.eq(IdColumn(agent)))
-        .filter(sql::<Bool>(&employed_agent("agents")))
+        .filter(fixed::<Bool>(employed_agent("agents")))
         .filter(companies::status.eq(StringEnumColumn(CompanyStatus::Active)))
         .select(agents::id);
     let found: Option<IdColumn<AgentId>> =

@@ -2,8 +2,6 @@
 
 use std::sync::LazyLock;
 
-use diesel::dsl::sql;
-use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Bool};
@@ -26,6 +24,7 @@ use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, Instant, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, issues, wakes};
+use crate::store::stable::{Fixed, fixed};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = wakes, treat_none_as_null = true, treat_none_as_default_value = false)]
@@ -109,8 +108,8 @@ impl From<&Wake> for WakeRow {
 }
 
 /// True for pending wakes.
-pub(super) fn pending() -> SqlLiteral<Bool> {
-    sql(&pending_wake("wakes"))
+pub(super) fn pending() -> Fixed<Bool> {
+    fixed(pending_wake("wakes"))
 }
 
 /// The wake that a run answers.

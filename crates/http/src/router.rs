@@ -1,0 +1,168 @@
+//! Which handler a request is for. The paths of all routes are one radix tree,
+//! made once and shared by all workers, so that to find a route takes the same
+//! time however many there are.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use actix_web::http::Method;
+use actix_web::{HttpMessage, HttpRequest, HttpResponse, web};
+use matchit::InsertError;
+use workforce_app::Code;
+
+use crate::endpoints::{self, Endpoint, Handler};
+use crate::problem::Problem;
+use crate::request_id::RequestId;
+use crate::state::State;
+
+/// The routes of a server by path.
+pub(crate) struct Router {
+    tree: matchit::Router<PathRoutes>,
+    state: Arc<State>,
+}
+
+/// What there is under one path.
+struct PathRoutes {
+    pattern: RoutePattern,
+    /// The names of the path's parameters, from left to right.
+    parameters: Arc<[String]>,
+    handlers: Vec<(Method, Handler)>,
+    /// The methods, as the header `Allow` lists them.
+    allow: String,
+}
+
+/// The path of a route as the documentation writes it, as an extension of the
+/// requests that it serves.
+#[derive(Clone, Debug)]
+pub(crate) struct RoutePattern(pub(crate) Arc<str>);
+
+/// A request that has found its route.
+pub(crate) struct Routed {
+    /// Its head.
+    pub(crate) head: HttpRequest,
+    /// Its body, of which nothing was read.
+    pub(crate) payload: web::Payload,
+    /// The parameters in its path.
+    pub(crate) parameters: PathParameters,
+}
+
+/// The parameters in a path.
+#[derive(Clone, Debug)]
+pub(crate) struct PathParameters {
+    names: Arc<[String]>,
+    values: Vec<String>,
+}
+
+impl PathParameters {
+    /// The parameter of this name.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let place = self.names.iter().position(|it| it == name)?;
+        self.values.get(place).map(String::as_str)
+    }
+}
+
+impl Router {
+    /// A router of these endpoints.
+    ///
+    /// # Panics
+    /// When two paths differ in nothing but the names of their parameters.
+    pub(crate) fn new(endpoints: Vec<Endpoint>, state: Arc<State>) -> Self {
+        let mut paths: BTreeMap<String, Vec<Endpoint>> = BTreeMap::new();
+        for endpoint in endpoints {
+            let path = endpoint.path.clone();
+            paths.entry(path).or_default().push(endpoint);
+        }
+        let mut tree = matchit::Router::new();
+        for (path, group) in paths {
+            let (shape, parameters) = shape_of(&path);
+            let routes = PathRoutes {
+                pattern: RoutePattern(path.as_str().into()),
+                parameters: parameters.into(),
+                allow: allowed(&group),
+                handlers: group
+                    .into_iter()
+                    .map(|endpoint| (endpoints::name(&endpoint.method), endpoint.handler))
+                    .collect(),
+            };
+            let inserted: Result<(), InsertError> = tree.insert(shape, routes);
+            assert!(inserted.is_ok(), "{path}: {inserted:?}");
+        }
+        Self { tree, state }
+    }
+
+    /// Has a request served by the handler of its route.
+    pub(crate) async fn serve(&self, head: HttpRequest, payload: web::Payload) -> HttpResponse {
+        // As it was sent, but with what needs no escape unescaped.
+        let found = self.tree.at(head.match_info().as_str());
+        let Ok(found) = found else {
+            return Problem::new(Code::RouteNotFound, "this server has no such path")
+                .answer(&RequestId::of(&head.extensions()));
+        };
+        let routes = found.value;
+        let values = found.params.iter().map(|(_name, value)| value.to_owned());
+        let parameters = PathParameters {
+            names: Arc::clone(&routes.parameters),
+            values: values.collect(),
+        };
+        head.extensions_mut().insert(routes.pattern.clone());
+        match routes.handler(head.method()) {
+            Some(handler) => {
+                let state = Arc::clone(&self.state);
+                let routed = Routed {
+                    head,
+                    payload,
+                    parameters,
+                };
+                handler(state, routed).await
+            }
+            None => Problem::method_not_allowed(&routes.allow)
+                .answer(&RequestId::of(&head.extensions())),
+        }
+    }
+}
+
+impl PathRoutes {
+    /// What serves this method. Whoever asks for a head is served like one who
+    /// asks for all.
+    fn handler(&self, method: &Method) -> Option<&Handler> {
+        let asked = if method == Method::HEAD {
+            &Method::GET
+        } else {
+            method
+        };
+        let mut handlers = self.handlers.iter();
+        handlers
+            .find(|(method, _)| method == asked)
+            .map(|(_, handler)| handler)
+    }
+}
+
+/// A path with numbers in the place of the names of its parameters, since the
+/// tree wants one name in one place; and the names.
+fn shape_of(path: &str) -> (String, Vec<String>) {
+    let mut names = Vec::new();
+    let segments = path.split('/').map(|segment| {
+        let name = segment.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+        name.map_or_else(
+            || segment.to_owned(),
+            |name| {
+                names.push(name.to_owned());
+                format!("{{{}}}", names.len())
+            },
+        )
+    });
+    let shape = segments.collect::<Vec<_>>().join("/");
+    (shape, names)
+}
+
+fn allowed(group: &[Endpoint]) -> String {
+    let mut methods: Vec<_> = group
+        .iter()
+        .map(|endpoint| endpoints::name(&endpoint.method))
+        .collect();
+    if methods.contains(&Method::GET) {
+        methods.push(Method::HEAD);
+    }
+    let names: Vec<_> = methods.iter().map(Method::as_str).collect();
+    names.join(", ")
+}

@@ -1,0 +1,161 @@
+//! Parts of statements whose text is the same for all values, so that the statement stays
+//! prepared. Those of Diesel for a written condition and, on SQLite, for one of several ids keep
+//! it from being so.
+
+use core::marker::PhantomData;
+
+use diesel::backend::Backend;
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
+use diesel::expression::{is_aggregate, TypedExpressionType};
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::sql_types::{Bool, SingleValue};
+use diesel::QueryResult;
+use workforce_domain::id::Id;
+
+use crate::store::columns::IdColumn;
+
+/// A condition or a value as it is written; see [`fixed`].
+#[derive(Clone, Debug)]
+pub(crate) struct Fixed<ST> {
+    text: String,
+    kind: PhantomData<ST>,
+}
+
+/// A part of a statement as it is written. The text must not depend on values: nothing is ever
+/// dropped from what a connection keeps prepared.
+pub(crate) fn fixed<ST>(text: impl Into<String>) -> Fixed<ST> {
+    Fixed {
+        text: text.into(),
+        kind: PhantomData,
+    }
+}
+
+impl<ST: TypedExpressionType> Expression for Fixed<ST> {
+    type SqlType = ST;
+}
+
+impl<ST, DB: Backend> QueryFragment<DB> for Fixed<ST> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        out.push_sql(&self.text);
+        Ok(())
+    }
+}
+
+impl<ST> QueryId for Fixed<ST> {
+    type QueryId = ();
+
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<QS, ST> SelectableExpression<QS> for Fixed<ST> where Self: Expression {}
+
+impl<QS, ST> AppearsOnTable<QS> for Fixed<ST> where Self: Expression {}
+
+impl<ST, GB> ValidGrouping<GB> for Fixed<ST> {
+    type IsAggregate = is_aggregate::Never;
+}
+
+/// A column that holds one of several ids; see [`one_of`].
+#[derive(Clone, Debug)]
+pub(crate) struct OneOf<C, I: Id> {
+    column: C,
+    ids: Ids<I>,
+}
+
+/// The ids as one value.
+#[derive(Clone, Debug)]
+struct Ids<I: Id> {
+    #[cfg(feature = "postgres")]
+    array: Vec<IdColumn<I>>,
+    #[cfg(feature = "sqlite")]
+    json: String,
+    kind: PhantomData<I>,
+}
+
+/// That `column` holds one of `ids`, which are bound as one value.
+pub(crate) fn one_of<C, I: Id>(column: C, ids: impl IntoIterator<Item = I>) -> OneOf<C, I> {
+    let ids: Vec<_> = ids.into_iter().map(IdColumn).collect();
+    OneOf {
+        column,
+        ids: Ids {
+            #[cfg(feature = "sqlite")]
+            json: json(&ids),
+            #[cfg(feature = "postgres")]
+            array: ids,
+            kind: PhantomData,
+        },
+    }
+}
+
+/// A JSON array of ids. They hold nothing that JSON escapes.
+#[cfg(feature = "sqlite")]
+fn json<I: Id>(ids: &[IdColumn<I>]) -> String {
+    let mut json = String::with_capacity(2 + 39 * ids.len());
+    json.push('[');
+    for (before, id) in ids.iter().enumerate() {
+        let uuid: uuid::Uuid = id.0.into();
+        json.push_str(if before == 0 { "\"" } else { ",\"" });
+        json.push_str(uuid.hyphenated().encode_lower(&mut uuid::Uuid::encode_buffer()));
+        json.push('"');
+    }
+    json.push(']');
+    json
+}
+
+impl<C: Expression, I: Id> Expression for OneOf<C, I>
+where
+    C::SqlType: SingleValue,
+{
+    type SqlType = Bool;
+}
+
+#[cfg(feature = "sqlite")]
+impl<C, I: Id> QueryFragment<diesel::sqlite::Sqlite> for OneOf<C, I>
+where
+    C: QueryFragment<diesel::sqlite::Sqlite>,
+{
+    fn walk_ast<'b>(
+        &'b self,
+        mut out: AstPass<'_, 'b, diesel::sqlite::Sqlite>,
+    ) -> QueryResult<()> {
+        self.column.walk_ast(out.reborrow())?;
+        out.push_sql(" IN (SELECT value FROM json_each(");
+        out.push_bind_param::<diesel::sql_types::Text, _>(&self.ids.json)?;
+        out.push_sql("))");
+        Ok(())
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl<C, I: Id> QueryFragment<diesel::pg::Pg> for OneOf<C, I>
+where
+    C: QueryFragment<diesel::pg::Pg>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, diesel::pg::Pg>) -> QueryResult<()> {
+        use crate::store::columns::Key;
+        use diesel::sql_types::Array;
+
+        self.column.walk_ast(out.reborrow())?;
+        out.push_sql(" = ANY(");
+        out.push_bind_param::<Array<Key>, _>(&self.ids.array)?;
+        out.push_sql(")");
+        Ok(())
+    }
+}
+
+impl<C, I: Id> QueryId for OneOf<C, I> {
+    type QueryId = ();
+
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<QS, C: SelectableExpression<QS>, I: Id> SelectableExpression<QS> for OneOf<C, I> where
+    Self: Expression + AppearsOnTable<QS>
+{
+}
+
+impl<QS, C: AppearsOnTable<QS>, I: Id> AppearsOnTable<QS> for OneOf<C, I> where Self: Expression {}
+
+impl<C: ValidGrouping<GB>, I: Id, GB> ValidGrouping<GB> for OneOf<C, I> {
+    type IsAggregate = C::IsAggregate;
+}
