@@ -11,8 +11,8 @@ use diesel::deserialize::FromSql;
 use diesel::pg::PgValue;
 use diesel::prelude::*;
 use diesel::row::{Field as _, Row as _};
-use diesel::sql_types::Text;
-use diesel::sqlite::{Sqlite, SqliteValue};
+use diesel::sql_types::{Binary, Text};
+use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
 
 use crate::sql;
 use crate::statement::{
@@ -151,9 +151,14 @@ trait Found {
 
 impl Found for SqliteValue<'_, '_, '_> {
     fn add_to(self, bytes: &mut Vec<u8>) -> Result<()> {
-        // SQLite writes a number as text when it is asked to.
-        let text = <String as FromSql<Text, Sqlite>>::from_sql(self);
-        bytes.extend_from_slice(text.map_err(|error| anyhow!(error))?.as_bytes());
+        if matches!(self.value_type(), Some(SqliteType::Binary)) {
+            let found = <Vec<u8> as FromSql<Binary, Sqlite>>::from_sql(self);
+            bytes.extend_from_slice(&found.map_err(|error| anyhow!(error))?);
+        } else {
+            // SQLite writes a number as text when it is asked to.
+            let text = <String as FromSql<Text, Sqlite>>::from_sql(self);
+            bytes.extend_from_slice(text.map_err(|error| anyhow!(error))?.as_bytes());
+        }
         Ok(())
     }
 }

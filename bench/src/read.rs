@@ -93,7 +93,9 @@ impl Reader {
         let of_issue = [company, issue];
         database.read(Statement::new(sql::LEASE, &of_issue), answer, None)?;
         database.read(Statement::new(sql::LABELS, &of_issue), answer, None)?;
-        database.read(Statement::new(sql::ADVANCE, &of_issue), answer, None)
+        let [company, issue] = of_issue;
+        let advance = [company, issue, ONE];
+        database.read(Statement::new(sql::ADVANCE, &advance), answer, None)
     }
 
     fn page(&self, database: &mut impl Database, answer: &mut Vec<u8>) -> Result<()> {

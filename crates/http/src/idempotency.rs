@@ -3,7 +3,7 @@
 //! answer.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
@@ -23,13 +23,15 @@ const MAX_KEY: usize = 200;
 /// The keys whose first request is still being served by this process, each
 /// beside the credential it came with.
 #[derive(Debug, Default)]
-pub(crate) struct InFlight(Mutex<HashSet<[u8; 32]>>);
+pub(crate) struct InFlight(Arc<Mutex<Digests>>);
+
+type Digests = HashSet<[u8; 32]>;
+
+fn lock(keys: &Mutex<Digests>) -> MutexGuard<'_, Digests> {
+    keys.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl InFlight {
-    fn lock(&self) -> MutexGuard<'_, HashSet<[u8; 32]>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes a key until the claim is dropped.
     ///
     /// # Errors
@@ -38,7 +40,7 @@ impl InFlight {
         &self,
         credential: Option<&str>,
         key: &str,
-    ) -> Result<KeyGuard<'_>, Problem> {
+    ) -> Result<KeyGuard, Problem> {
         // The first part tells an empty credential from none.
         let digest = digest_of(
             &[
@@ -48,8 +50,9 @@ impl InFlight {
             ]
             .map(str::as_bytes),
         );
-        if self.lock().insert(digest) {
-            Ok(KeyGuard { keys: self, digest })
+        if lock(&self.0).insert(digest) {
+            let keys = Arc::clone(&self.0);
+            Ok(KeyGuard { keys, digest })
         } else {
             Err(Problem::new(
                 Code::RequestInProgress,
@@ -61,14 +64,14 @@ impl InFlight {
 
 /// A key that is being served.
 #[derive(Debug)]
-pub(crate) struct KeyGuard<'a> {
-    keys: &'a InFlight,
+pub(crate) struct KeyGuard {
+    keys: Arc<Mutex<Digests>>,
     digest: [u8; 32],
 }
 
-impl Drop for KeyGuard<'_> {
+impl Drop for KeyGuard {
     fn drop(&mut self) {
-        self.keys.lock().remove(&self.digest);
+        lock(&self.keys).remove(&self.digest);
     }
 }
 

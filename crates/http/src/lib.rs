@@ -35,6 +35,7 @@ mod streamed_request;
 mod streams;
 mod transfers;
 mod upload;
+mod write_lane;
 
 pub use allowed_hosts::AllowedHosts;
 pub use credential_uses::CredentialUses;

@@ -1,6 +1,7 @@
 //! One request and its answer: what every handler has in common.
 
 mod execute;
+mod queued_write;
 mod request;
 mod scrubbing;
 mod side_effect;
@@ -24,6 +25,7 @@ use crate::reply::Reply;
 use crate::state::State;
 pub(crate) use execute::caller_name;
 use execute::{Response, StreamRead};
+use queued_write::Steps;
 
 /// An answer below this size is not worth compressing.
 const COMPRESSED_FROM: usize = 16 * 1024;
@@ -130,11 +132,17 @@ impl RequestContext {
         answer: impl Fn(T) -> Reply<B> + Send + 'static,
     ) -> HttpResponse
     where
+        I: Send + 'static,
         E: Refusal,
         B: Serialize,
     {
-        self.run_blocking(move |rqctx| rqctx.write_now(parse, act, answer))
-            .await
+        if self.state.ports.store.has_one_writer() {
+            let steps = Steps { parse, act, answer };
+            self.write_in_line(steps).await
+        } else {
+            self.run_blocking(move |rqctx| rqctx.write_now(parse, act, answer))
+                .await
+        }
     }
 
     /// A look at the store for a stream, which is no answer yet. The first one

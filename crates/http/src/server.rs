@@ -44,6 +44,8 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
     // Not the workers' own threads: a slow place of attachments must not keep
     // requests from the store.
     state.transfers.run_on(tokio::runtime::Handle::current());
+    // Nor does the line of writes end with the worker that began to serve it.
+    state.write_lane.run_on(tokio::runtime::Handle::current());
     let router = routes::all().into_router(state.clone().into_inner());
     let router = Arc::new(router);
     let server = HttpServer::new(move || {

@@ -17,6 +17,7 @@ use crate::metrics::Metrics;
 use crate::rate_limit::{Limiter, RateLimit};
 use crate::streams::{StreamLimits, Streams};
 use crate::transfers::{TransferLimits, Transfers};
+use crate::write_lane::WriteLane;
 
 /// Everything outside of this crate that answering a request takes.
 #[derive(Clone)]
@@ -72,6 +73,7 @@ pub struct State {
     pub(crate) started_at: Timestamp,
     pub(crate) body_deadline: Duration,
     pub(crate) transfers: Transfers,
+    pub(crate) write_lane: WriteLane,
     pub(crate) limiter: Option<Limiter>,
     credential_uses: CredentialUses,
     streams: Arc<Streams>,
@@ -93,6 +95,7 @@ impl State {
             started_at,
             body_deadline: BODY_DEADLINE,
             transfers: Transfers::default(),
+            write_lane: WriteLane::default(),
             limiter: None,
             credential_uses: CredentialUses::default(),
             streams: Arc::new(Streams::new(StreamLimits::default())),

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
@@ -101,7 +102,7 @@ pub enum Verdict {
 /// Reads within a read-only transaction: one consistent picture.
 type ReadBody<'a> = dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + 'a;
 /// Reads and writes within one transaction.
-type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
+pub type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
 
 /// A transactional store. Call `read` and `write` of `dyn Store`; the two
 /// methods here are their object-safe cores.
@@ -122,6 +123,20 @@ pub trait Store: Send + Sync {
     /// What the body or the store failed with; then nothing was written, save
     /// perhaps with [`StoreError::OutcomeUnknown`].
     fn run_write(&self, body: &mut WriteBody<'_>) -> Result<(), StoreError>;
+
+    /// Runs each of `bodies` as [`run_write`](Self::run_write) does, one after
+    /// the other and in as few commits as the store can. Returns, after the
+    /// commits, what became of each, in their order.
+    fn run_writes(&self, bodies: &mut [&mut WriteBody<'_>]) -> Vec<Result<(), StoreError>> {
+        let bodies = bodies.iter_mut();
+        bodies.map(|body| self.run_write(*body)).collect()
+    }
+
+    /// Whether the store has one writer, so that writes that wait for it had
+    /// better be handed to it together.
+    fn has_one_writer(&self) -> bool {
+        false
+    }
 
     /// Tells of the events that transactions of this store, and of others on
     /// the same database, have committed.

@@ -79,6 +79,13 @@ impl Response {
     }
 }
 
+/// What a request that changes something says.
+pub(super) struct ParsedWrite<I> {
+    pub(super) input: I,
+    /// The request as one that may be a repetition, when it carries a key.
+    pub(super) repeatable: Option<IdempotentRequest>,
+}
+
 impl RequestContext {
     pub(super) fn read_now<I, T, E: Refusal, B: Serialize>(
         &self,
@@ -129,43 +136,61 @@ impl RequestContext {
         act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>>,
         answer: impl Fn(T) -> Reply<B>,
     ) -> Result<Response, Problem> {
-        let ports = &self.state.ports;
-        let (input, repeatable) = match self.parsed(parse) {
-            Ok(parsed) => parsed,
-            // What cannot be served must not queue for the right to write.
-            Err(problem) => {
+        let parsed = self.parsed_or_refused(parse)?;
+        let _claim = self.claim(parsed.repeatable.as_ref())?;
+        let store = &self.state.ports.store;
+        store
+            .write(|tx| self.serve_write(tx, &parsed, &act, &answer))
+            .map_err(into_problem)
+    }
+
+    /// The input of a request that changes something. What cannot be served must not queue for
+    /// the right to write: who asks is found out before its fault is told.
+    pub(super) fn parsed_or_refused<I>(
+        &self,
+        parse: impl FnOnce(&Request) -> Result<I, Problem>,
+    ) -> Result<ParsedWrite<I>, Problem> {
+        let parsed = self.parsed(parse);
+        parsed
+            .map(|(input, repeatable)| ParsedWrite { input, repeatable })
+            .map_err(|problem| {
+                let ports = &self.state.ports;
                 let now = ports.clock.now();
-                return Err(ports
+                ports
                     .store
                     .read(|reads| self.admit(reads, now))
-                    .map_or_else(into_problem, |_admitted| problem));
-            }
-        };
-        let _claim = self.claim(repeatable.as_ref())?;
-        let vault = &*ports.vault;
-        ports
-            .store
-            .write(|tx| {
-                let now = ports.clock.now();
-                let caller = self.admit(tx.reads(), now)?;
-                let name = caller_name(&caller.caller.actor);
-                if let Some(repeatable) = &repeatable
-                    && let Some(first) = repeatable.find(tx, vault, &name, now)?
-                {
-                    return Ok(Response::replay(first, caller.ignored_run));
-                }
-                let signal = Signal::default();
-                let value = act(tx, &self.context(&caller, now, &signal), &input)
-                    .map_err(|failure| failure.map(Problem::refused))?;
-                let mut served = Response::encode(&answer(value), caller.ignored_run)
-                    .map_err(Failure::Refused)?;
-                served.signal = signal.is_raised();
-                if let Some(repeatable) = &repeatable {
-                    repeatable.keep(tx, vault, &name, now, served.kept())?;
-                }
-                Ok(served)
+                    .map_or_else(into_problem, |_admitted| problem)
             })
-            .map_err(into_problem)
+    }
+
+    /// Serves a write within its transaction.
+    pub(super) fn serve_write<I, T, E: Refusal, B: Serialize>(
+        &self,
+        tx: &mut dyn Tx,
+        parsed: &ParsedWrite<I>,
+        act: &impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>>,
+        answer: &impl Fn(T) -> Reply<B>,
+    ) -> Result<Response, Failure<Problem>> {
+        let ParsedWrite { input, repeatable } = parsed;
+        let vault = &*self.state.ports.vault;
+        let now = self.state.ports.clock.now();
+        let caller = self.admit(tx.reads(), now)?;
+        let name = caller_name(&caller.caller.actor);
+        if let Some(repeatable) = repeatable
+            && let Some(first) = repeatable.find(tx, vault, &name, now)?
+        {
+            return Ok(Response::replay(first, caller.ignored_run));
+        }
+        let signal = Signal::default();
+        let value = act(tx, &self.context(&caller, now, &signal), input)
+            .map_err(|failure| failure.map(Problem::refused))?;
+        let mut served =
+            Response::encode(&answer(value), caller.ignored_run).map_err(Failure::Refused)?;
+        served.signal = signal.is_raised();
+        if let Some(repeatable) = repeatable {
+            repeatable.keep(tx, vault, &name, now, served.kept())?;
+        }
+        Ok(served)
     }
 
     /// The input of a request that changes something, and its key.
@@ -181,7 +206,7 @@ impl RequestContext {
     pub(super) fn claim(
         &self,
         repeatable: Option<&IdempotentRequest>,
-    ) -> Result<Option<KeyGuard<'_>>, Problem> {
+    ) -> Result<Option<KeyGuard>, Problem> {
         let credential = self.request.presented().authorization;
         let claim = |it: &IdempotentRequest| self.state.in_flight.claim(credential, it.key());
         repeatable.map(claim).transpose()

@@ -28,13 +28,18 @@ pub(super) fn until_settled(
         }
         attempt += 1;
     };
-    if let Err(StoreError::Full(_)) = settled {
-        disk_space.note_full(StorageArea::Database);
-    }
+    note_full(disk_space, &settled);
     if matches!(settled, Err(StoreError::Contended)) {
         tracing::warn!(attempts = ATTEMPTS, "a transaction lost a race every time");
     }
     settled
+}
+
+/// Notes a failure for lack of room.
+pub(super) fn note_full(disk_space: &DiskSpace, settled: &Result<(), StoreError>) {
+    if let Err(StoreError::Full(_)) = settled {
+        disk_space.note_full(StorageArea::Database);
+    }
 }
 
 /// Between half and one and a half of a pause that doubles, so that two that met do not meet

@@ -1,18 +1,20 @@
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use r2d2::Pool;
-use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
+use workforce_domain::id::CompanyId;
+use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict, WriteBody};
 use workforce_vitals::DiskSpace;
 
 use super::lock::ExclusiveLock;
 use super::statement::{Begin, Rollback, Statement};
-use super::writer::Writer;
+use super::writer::{Body, Writer};
 use super::{Connection, Transaction};
 use crate::store::errors::may_be_full;
 use crate::store::feed::Listeners;
 use crate::store::pool::{Manager, take};
-use crate::store::retry::until_settled;
+use crate::store::retry::{note_full, until_settled};
 
 /// A store in a SQLite file that this process has to itself.
 pub(crate) struct SqliteStore {
@@ -84,6 +86,42 @@ impl Store for SqliteStore {
             self.listeners.notify(&companies);
             Ok(())
         })
+    }
+
+    fn run_writes(&self, bodies: &mut [&mut WriteBody<'_>]) -> Vec<Result<(), StoreError>> {
+        let ran = {
+            let mut members: Vec<_> = bodies
+                .iter_mut()
+                .map(|body| |tx: &mut Transaction<'_>| body(tx))
+                .collect();
+            let mut members: Vec<&mut Body<'_>> = members
+                .iter_mut()
+                .map(|member| member as &mut Body<'_>)
+                .collect();
+            self.writer.run_all(&mut members)
+        };
+        let mut to_notify = BTreeSet::new();
+        let mut settled = Vec::with_capacity(ran.len());
+        for (ran, body) in ran.into_iter().zip(bodies) {
+            let outcome = match ran.map_err(|error| self.classify(error)) {
+                Ok(companies) => {
+                    to_notify.extend(companies);
+                    Ok(())
+                }
+                // It lost a race: by itself it runs until it wins.
+                Err(StoreError::Contended) => self.run_write(*body),
+                Err(error) => Err(error),
+            };
+            note_full(&self.disk_space, &outcome);
+            settled.push(outcome);
+        }
+        let to_notify: Vec<CompanyId> = to_notify.into_iter().collect();
+        self.listeners.notify(&to_notify);
+        settled
+    }
+
+    fn has_one_writer(&self) -> bool {
+        true
     }
 
     fn feed(&self) -> &dyn EventFeed {

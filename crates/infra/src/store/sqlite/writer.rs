@@ -3,13 +3,15 @@
 //! Making a commit durable costs a flush to disk, whatever it holds. So callers that wait for the
 //! writer at the same time become members of one batch: each runs its body on its own thread,
 //! within a savepoint of the batch's transaction, and whoever finds nobody waiting commits for
-//! all. No caller is answered before the commit that holds its writes.
+//! all. A caller may bring several bodies, which spares their threads the way to the writer. No
+//! caller is answered before the commit that holds its writes.
 
 use core::panic::AssertUnwindSafe;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 use workforce_domain::id::CompanyId;
@@ -26,7 +28,7 @@ const MAX_MEMBERS: usize = 64;
 const MAX_AGE: Duration = Duration::from_millis(25);
 
 /// What a caller does within its transaction.
-type Body<'a> = dyn FnMut(&mut Transaction<'_>) -> Result<Verdict, StoreError> + 'a;
+pub(super) type Body<'a> = dyn FnMut(&mut Transaction<'_>) -> Result<Verdict, StoreError> + 'a;
 
 /// The writer.
 pub(super) struct Writer {
@@ -81,33 +83,40 @@ impl Writer {
     /// # Errors
     /// What the body failed with, or the commit; nothing of the body was written then.
     pub(super) fn run(&self, body: &mut Body<'_>) -> Result<Vec<CompanyId>, StoreError> {
+        let mut settled = self.run_all(&mut [body]);
+        settled.pop().unwrap_or(Err(StoreError::Contended))
+    }
+
+    /// The same for several bodies, each a member of its own, in one turn. After a panic of one
+    /// those behind it do not run.
+    pub(super) fn run_all(
+        &self,
+        bodies: &mut [&mut Body<'_>],
+    ) -> Vec<Result<Vec<CompanyId>, StoreError>> {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let mut turn = self.turn();
         self.waiting.fetch_sub(1, Ordering::SeqCst);
 
-        let outcome = turn.join()?;
-        let own = catch_unwind(AssertUnwindSafe(|| turn.member(body)));
-        // Even after a panic the batch must be settled or left to somebody.
-        let own = match own {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(Lost(error))) => {
-                turn.give_up(error);
-                Ok(Ok(Vec::new()))
-            }
-            Err(panic) => {
-                if let Err(Lost(error)) = turn.undo_member() {
-                    turn.give_up(error);
+        let mut members = Vec::with_capacity(bodies.len());
+        let mut panicked = None;
+        for body in bodies {
+            match turn.run(*body) {
+                Ok(member) => members.push(member),
+                Err(panic) => {
+                    panicked = Some(panic);
+                    break;
                 }
-                Err(panic)
             }
-        };
+            // This thread is who waits, as far as it has bodies left.
+            turn.settle_unless(true);
+        }
         turn.settle_unless(self.waiting.load(Ordering::SeqCst) > 0);
         drop(turn);
 
-        let shared = outcome.wait();
-        match own {
-            Ok(own) => shared.and(own),
-            Err(panic) => resume_unwind(panic),
+        let settled = members.into_iter().map(Member::settled).collect();
+        match panicked {
+            Some(panic) => resume_unwind(panic),
+            None => settled,
         }
     }
 
@@ -118,6 +127,23 @@ impl Writer {
 
     fn turn(&self) -> MutexGuard<'_, Turn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A body that has run.
+struct Member {
+    own: Result<Vec<CompanyId>, StoreError>,
+    /// That of its batch; none when there was no batch to join.
+    batch: Option<Arc<Outcome>>,
+}
+
+impl Member {
+    /// What became of it, when its batch is settled.
+    fn settled(self) -> Result<Vec<CompanyId>, StoreError> {
+        match self.batch {
+            Some(batch) => batch.wait().and(self.own),
+            None => self.own,
+        }
     }
 }
 
@@ -136,6 +162,36 @@ impl Lost {
 }
 
 impl Turn {
+    /// Runs one body as a member of a batch.
+    ///
+    /// # Errors
+    /// With the payload of a panic. Even after that the batch is as before.
+    fn run(&mut self, body: &mut Body<'_>) -> thread::Result<Member> {
+        let batch = match self.join() {
+            Ok(batch) => Some(batch),
+            Err(error) => {
+                return Ok(Member {
+                    own: Err(error),
+                    batch: None,
+                });
+            }
+        };
+        match catch_unwind(AssertUnwindSafe(|| self.member(body))) {
+            Ok(Ok(own)) => Ok(Member { own, batch }),
+            Ok(Err(Lost(error))) => {
+                self.give_up(error);
+                let own = Ok(Vec::new());
+                Ok(Member { own, batch })
+            }
+            Err(panic) => {
+                if let Err(Lost(error)) = self.undo_member() {
+                    self.give_up(error);
+                }
+                Err(panic)
+            }
+        }
+    }
+
     /// Becomes a member of the open batch, or opens one.
     fn join(&mut self) -> Result<Arc<Outcome>, StoreError> {
         let batch = match &mut self.batch {

@@ -1,0 +1,157 @@
+//! A write that waits in line for a store with one writer.
+
+use std::any::Any;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::web;
+use serde::Serialize;
+use tokio::sync::oneshot;
+use workforce_app::{Context, Failure, Refusal};
+use workforce_domain::port::{StoreError, Tx, Verdict};
+
+use super::execute::{ParsedWrite, Response};
+use super::{Request, RequestContext};
+use crate::idempotency::KeyGuard;
+use crate::problem::{Problem, into_problem};
+use crate::reply::Reply;
+use crate::write_lane::Job;
+
+/// A request with a longer body is made ready on the blocking pool.
+const SMALL_BODY: usize = 64 * 1024;
+
+/// What a handler brings: how its input is read, served and answered.
+pub(super) struct Steps<P, A, R> {
+    pub(super) parse: P,
+    pub(super) act: A,
+    pub(super) answer: R,
+}
+
+/// A request on its way through the line.
+struct QueuedWrite<I, A, R> {
+    rqctx: RequestContext,
+    parsed: ParsedWrite<I>,
+    act: A,
+    answer: R,
+    /// Held until the request is served.
+    _claim: Option<KeyGuard>,
+    span: tracing::Span,
+    /// What the last run of its body led to.
+    outcome: Option<Result<Response, Problem>>,
+    served: oneshot::Sender<Result<(RequestContext, Response), Problem>>,
+}
+
+impl<I, T, E, B, A, R> Job for QueuedWrite<I, A, R>
+where
+    I: Send,
+    E: Refusal,
+    B: Serialize,
+    A: Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send,
+    R: Fn(T) -> Reply<B> + Send,
+{
+    fn run(&mut self, tx: &mut dyn Tx) -> Result<Verdict, StoreError> {
+        let _entered = self.span.enter();
+        let (rqctx, parsed) = (&self.rqctx, &self.parsed);
+        let serve = || rqctx.serve_write(tx, parsed, &self.act, &self.answer);
+        let outcome = match catch_unwind(AssertUnwindSafe(serve)) {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(Failure::Refused(problem))) => Err(problem),
+            Ok(Err(Failure::Store(error))) => return Err(error),
+            Err(panic) => Err(panicked(&*panic)),
+        };
+        let verdict = if outcome.is_ok() {
+            Verdict::Commit
+        } else {
+            Verdict::RollBack
+        };
+        self.outcome = Some(outcome);
+        Ok(verdict)
+    }
+
+    fn end(self: Box<Self>, outcome: Result<(), StoreError>) {
+        let Self {
+            rqctx,
+            outcome: own,
+            served,
+            ..
+        } = *self;
+        let served_with = match outcome {
+            Ok(()) => own.unwrap_or_else(|| Err(into_problem(StoreError::Contended.into()))),
+            Err(error) => Err(into_problem(Failure::Store(error))),
+        };
+        // Nobody waits any more where the client is gone.
+        let _unheard = served.send(served_with.map(|response| (rqctx, response)));
+    }
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Problem {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    let text = text.unwrap_or("no text");
+    Problem::internal(&io::Error::other(format!("a write panicked: {text}")))
+}
+
+impl RequestContext {
+    /// Serves a write through the line of the store's one writer.
+    pub(super) async fn write_in_line<I, T, E, B, P, A, R>(
+        mut self,
+        steps: Steps<P, A, R>,
+    ) -> HttpResponse
+    where
+        I: Send + 'static,
+        E: Refusal,
+        B: Serialize,
+        P: FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        A: Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        R: Fn(T) -> Reply<B> + Send + 'static,
+    {
+        let request_id = self.request.request_id.clone();
+        let ready = if self.request.body.len() <= SMALL_BODY && self.scrubs_without_store() {
+            self.make_ready(steps.parse).map(|ready| (self, ready))
+        } else {
+            let made = web::block(move || {
+                let ready = self.make_ready(steps.parse);
+                ready.map(|ready| (self, ready))
+            });
+            made.await
+                .unwrap_or_else(|panicked| Err(Problem::internal(&panicked)))
+        };
+        let (rqctx, (parsed, claim)) = match ready {
+            Ok(ready) => ready,
+            Err(problem) => return problem.answer(&request_id),
+        };
+        let (served, outcome) = oneshot::channel();
+        let state = Arc::clone(&rqctx.state);
+        let job = QueuedWrite {
+            rqctx,
+            parsed,
+            act: steps.act,
+            answer: steps.answer,
+            _claim: claim,
+            span: tracing::Span::current(),
+            outcome: None,
+            served,
+        };
+        state.write_lane.submit(&state.ports.store, Box::new(job));
+        match outcome.await {
+            Ok(Ok((rqctx, response))) => rqctx.answer(response),
+            Ok(Err(problem)) => problem.answer(&request_id),
+            Err(lost) => Problem::internal(&lost).answer(&request_id),
+        }
+    }
+
+    /// All that comes before the transaction.
+    fn make_ready<I>(
+        &mut self,
+        parse: impl FnOnce(&Request) -> Result<I, Problem>,
+    ) -> Result<(ParsedWrite<I>, Option<KeyGuard>), Problem> {
+        self.scrub()?;
+        let parsed = self.parsed_or_refused(parse)?;
+        let claim = self.claim(parsed.repeatable.as_ref())?;
+        Ok((parsed, claim))
+    }
+}
