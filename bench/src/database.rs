@@ -31,13 +31,14 @@ pub(crate) trait Database: Sized + Send {
     fn begin_read(&mut self) -> Result<()>;
     /// Ends a transaction that wrote nothing.
     fn end_read(&mut self) -> Result<()>;
-    /// Adds every value of every row to `into`, and the key in the first column to `keys`.
+    /// Adds every value of every row to `into`, and returns the keys that stand in these columns,
+    /// row by row.
     fn read(
         &mut self,
         statement: Statement<'_>,
         into: &mut Vec<u8>,
-        keys: Option<&mut Vec<Key>>,
-    ) -> Result<()>;
+        keys_in: &[usize],
+    ) -> Result<Vec<Option<Key>>>;
     /// Runs a statement and looks at no row.
     fn run(&mut self, statement: Statement<'_>) -> Result<()>;
     /// The number in the first column of the first row.
@@ -86,8 +87,9 @@ macro_rules! run_statements {
             &mut self,
             statement: Statement<'_>,
             into: &mut Vec<u8>,
-            mut keys: Option<&mut Vec<Key>>,
-        ) -> Result<()> {
+            keys_in: &[usize],
+        ) -> Result<Vec<Option<Key>>> {
+            let mut keys = Vec::new();
             let answering = AnsweringRows(statement);
             let rows = LoadConnection::<DefaultLoadingMode>::load(self, answering)
                 .with_context(|| failed(statement))?;
@@ -96,15 +98,18 @@ macro_rules! run_statements {
                 for place in 0..row.field_count() {
                     let before = into.len();
                     let field = row.get(place).context("a row has too few columns")?;
-                    if let Some(value) = field.value() {
+                    let value = field.value();
+                    let is_null = value.is_none();
+                    if let Some(value) = value {
                         value.add_to(into)?;
                     }
-                    if let Some(keys) = keys.as_deref_mut().filter(|_| place == 0) {
-                        keys.push(Key::written(&into[before..])?);
+                    if keys_in.contains(&place) {
+                        let key = (!is_null).then(|| Key::written(&into[before..]));
+                        keys.push(key.transpose()?);
                     }
                 }
             }
-            Ok(())
+            Ok(keys)
         }
 
         fn run(&mut self, statement: Statement<'_>) -> Result<()> {

@@ -11,10 +11,12 @@ use crate::database::Database;
 use crate::figure::{Figure, LISTED, PAGE};
 use crate::random::now;
 use crate::sql;
-use crate::statement::{Key, Statement, Value};
+use crate::statement::{Key, Keys, Statement, Value};
 use crate::write::ONE;
 
-/// How far a chain of command is followed.
+/// The columns of an issue that name itself, its project, its goal and its parent.
+const AROUND: [usize; 4] = [0, 4, 5, 6];
+/// How far a chain of command or of parents is followed.
 const MAX_CHAIN: i32 = 50;
 
 /// What reads are made with.
@@ -47,11 +49,8 @@ impl Reader {
         answer: &mut Vec<u8>,
     ) -> Result<()> {
         database.begin_read()?;
-        database.read(
-            Statement::new(sql::CREDENTIAL, &[Value::Bytes(&self.digest), ONE]),
-            answer,
-            None,
-        )?;
+        let credential = [Value::Bytes(&self.digest), ONE];
+        database.read(Statement::new(sql::CREDENTIAL, &credential), answer, &[])?;
         match figure {
             Figure::AgentMe => self.agent(database, answer)?,
             Figure::GetIssue => self.issue(asked.context("no issue")?, database, answer)?,
@@ -64,18 +63,18 @@ impl Reader {
     fn agent(&self, database: &mut impl Database, answer: &mut Vec<u8>) -> Result<()> {
         let (company, agent) = (Value::Key(self.company), Value::Key(self.agent));
         let found = [agent.clone(), company.clone(), ONE];
-        database.read(Statement::new(sql::AGENT, &found), answer, None)?;
         let chain = [
-            agent.clone(),
             company.clone(),
+            agent.clone(),
             company.clone(),
             Value::Integer(MAX_CHAIN),
             company.clone(),
         ];
-        database.read(Statement::new(sql::CHAIN_OF_COMMAND, &chain), answer, None)?;
         let of_agent = [company.clone(), agent.clone()];
-        database.read(Statement::new(sql::LAST_REVISION, &of_agent), answer, None)?;
-        database.read(Statement::new(sql::LIVE_RUNS, &of_agent), answer, None)?;
+        let live = [
+            company.clone(),
+            Value::Keys([self.agent].into_iter().collect()),
+        ];
         let spent = [
             company.clone(),
             agent.clone(),
@@ -83,32 +82,71 @@ impl Reader {
             agent,
             Value::Integer(self.month),
         ];
-        database.read(Statement::new(sql::AGENT_SPEND, &spent), answer, None)
+        for (sql, values) in [
+            (sql::AGENT, found.as_slice()),
+            (sql::CHAIN_OF_COMMAND, &chain),
+            (sql::LAST_REVISION, &of_agent),
+            (sql::LIVE_RUNS, &live),
+            (sql::AGENT_SPEND, &spent),
+        ] {
+            database.read(Statement::new(sql, values), answer, &[])?;
+        }
+        Ok(())
     }
 
-    fn issue(&self, issue: Key, database: &mut impl Database, answer: &mut Vec<u8>) -> Result<()> {
-        let (issue, company) = (Value::Key(issue), Value::Key(self.company));
+    fn issue(&self, asked: Key, database: &mut impl Database, answer: &mut Vec<u8>) -> Result<()> {
+        let (issue, company) = (Value::Key(asked), Value::Key(self.company));
         let found = [issue.clone(), company.clone(), ONE];
-        database.read(Statement::new(sql::ISSUE, &found), answer, None)?;
-        let of_issue = [company, issue];
-        database.read(Statement::new(sql::LEASE, &of_issue), answer, None)?;
-        database.read(Statement::new(sql::LABELS, &of_issue), answer, None)?;
-        let [company, issue] = of_issue;
+        let found = Statement::new(sql::ISSUE, &found);
+        let mut around = database.read(found, answer, &AROUND)?;
+        let of_issue = [company.clone(), issue.clone()];
+        database.read(Statement::new(sql::LEASE, &of_issue), answer, &[])?;
+        if around.last().is_some_and(Option::is_some) {
+            let parents = [
+                company.clone(),
+                issue.clone(),
+                company.clone(),
+                Value::Integer(MAX_CHAIN),
+                company.clone(),
+            ];
+            let parents = Statement::new(sql::PARENTS, &parents);
+            around.extend(database.read(parents, answer, &AROUND)?);
+        }
+        // Each row has four of these.
+        let column = |place: usize| around.iter().skip(place).step_by(AROUND.len()).flatten();
+        let projects: Keys = column(1).copied().collect();
+        if !projects.is_empty() {
+            let projects = [company.clone(), Value::Keys(projects)];
+            for sql in [sql::PROJECTS, sql::PROJECT_GOALS, sql::WORKSPACES] {
+                database.read(Statement::new(sql, &projects), answer, &[])?;
+            }
+        }
+        let goals: Keys = column(2).copied().collect();
+        if !goals.is_empty() {
+            let goals = [company.clone(), Value::Keys(goals)];
+            database.read(Statement::new(sql::GOALS, &goals), answer, &[])?;
+        }
+        if around.len() > AROUND.len() {
+            let issues = [company.clone(), Value::Keys(column(0).copied().collect())];
+            database.read(Statement::new(sql::LABELS_OF_SEVERAL, &issues), answer, &[])?;
+        } else {
+            database.read(Statement::new(sql::LABELS, &of_issue), answer, &[])?;
+        }
         let advance = [company, issue, ONE];
-        database.read(Statement::new(sql::ADVANCE, &advance), answer, None)
+        database.read(Statement::new(sql::ADVANCE, &advance), answer, &[])?;
+        Ok(())
     }
 
     fn page(&self, database: &mut impl Database, answer: &mut Vec<u8>) -> Result<()> {
         let company = Value::Key(self.company);
         let rows = i64::try_from(PAGE)?.saturating_add(1);
         let page = [company.clone(), Value::Text(LISTED), Value::BigInt(rows)];
-        let mut issues = Vec::with_capacity(PAGE + 1);
-        let found = Statement::new(sql::ISSUES_BY_STATUS, &page);
-        database.read(found, answer, Some(&mut issues))?;
-        let mut of_issues = vec![company];
-        of_issues.extend(issues.into_iter().take(PAGE).map(Value::Key));
-        for sql in [&*sql::LEASES_OF_PAGE, &*sql::LABELS_OF_PAGE] {
-            database.read(Statement::new(sql, &of_issues), answer, None)?;
+        let page = Statement::new(sql::ISSUES_BY_STATUS, &page);
+        let issues = database.read(page, answer, &[0])?;
+        let issues = issues.into_iter().take(PAGE).flatten().collect();
+        let of_issues = [company, Value::Keys(issues)];
+        for sql in [sql::LEASES, sql::LABELS_OF_SEVERAL] {
+            database.read(Statement::new(sql, &of_issues), answer, &[])?;
         }
         Ok(())
     }

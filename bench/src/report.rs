@@ -326,6 +326,7 @@ mod tests {
             figure,
             connections: 8,
             server: measured(1000.4, 2.0),
+            limit: None,
             baseline,
             grouped_baseline: None,
         };
@@ -353,7 +354,7 @@ mod tests {
             "SQLite, 100,000 issues\n\
              start-up 300 ms, resident memory 20.0 MiB (peak 30.0, without mapped files 10.0)\n\
              \n\
-             figure              clients     per s   p50 ms   p99 ms  baseline/s  ratio   grouped/s  ratio\n\
+             figure              clients     per s   p50 ms   p99 ms     limit/s  ratio   grouped/s  ratio\n\
              GET agent me              8     1,000     1.00     2.00\n\
              POST issue                8     1,000     1.00     2.00       2,000   0.50\n"
         );
@@ -363,8 +364,8 @@ mod tests {
     fn every_target_is_compared_with_what_was_measured() {
         assert_eq!(
             acceptance_lines(&acceptance(&[run()], &[])),
-            "met      SQLite, 100,000 issues: GET agent me, p99: 2.00 ms (target < 10)\n\
-             NOT MET  SQLite, 100,000 issues: POST issue, part of the baseline: 0.50 (target >= 0.6)\n\
+            "met      SQLite, 100,000 issues: GET agent me, 8 clients, p99: 2.00 ms (target < 10)\n\
+             NOT MET  SQLite, 100,000 issues: POST issue, 8 clients, part of the baseline: 0.50 (target >= 0.6)\n\
              met      SQLite, 100,000 issues: resident memory: 20.00 MiB (target < 60)\n\
              NOT MET  SQLite, 100,000 issues: start-up: 300.00 ms (target < 300)\n"
         );

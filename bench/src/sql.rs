@@ -1,9 +1,5 @@
 //! The text of the statements, once for both databases.
 
-use std::sync::LazyLock;
-
-use crate::figure::PAGE;
-
 macro_rules! agent_columns {
     () => {
         "agents.id, agents.company_id, agents.name, agents.url_key, agents.role, agents.title, \
@@ -124,29 +120,51 @@ pub(super) const LABELS: &str = "SELECT issue_labels.issue_id, labels.id, labels
 pub(super) const ADVANCE: &str = "SELECT issue_id, company_id, attempts, not_before, error_code, \
      error, created_at FROM ticket_advances WHERE company_id = ? AND issue_id = ? LIMIT ?";
 
-/// The leases on the issues of a page. Values: company, one for each issue.
-pub(super) static LEASES_OF_PAGE: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "SELECT issue_id, company_id, agent_id, run_id, fence, expires_at FROM issue_leases \
-         WHERE company_id = ? AND issue_id IN ({})",
-        placeholders(PAGE)
-    )
-});
+/// The leases on several issues. Values: company, issues.
+pub(super) const LEASES: &str = "SELECT issue_id, company_id, agent_id, run_id, fence, expires_at \
+     FROM issue_leases WHERE company_id = ? AND issue_id ?";
 
-/// The labels of the issues of a page. Values: company, one for each issue.
-pub(super) static LABELS_OF_PAGE: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "SELECT issue_labels.issue_id, labels.id, labels.company_id, labels.name, \
-         labels.name_key, labels.color, labels.created_at, labels.updated_at \
-         FROM issue_labels INNER JOIN labels ON issue_labels.label_id = labels.id \
-         WHERE issue_labels.company_id = ? AND issue_labels.issue_id IN ({})",
-        placeholders(PAGE)
-    )
-});
+/// The labels of several issues. Values: company, issues.
+pub(super) const LABELS_OF_SEVERAL: &str = "SELECT issue_labels.issue_id, labels.id, \
+     labels.company_id, labels.name, labels.name_key, labels.color, labels.created_at, \
+     labels.updated_at FROM issue_labels INNER JOIN labels ON issue_labels.label_id = labels.id \
+     WHERE issue_labels.company_id = ? AND issue_labels.issue_id ?";
 
-fn placeholders(count: usize) -> String {
-    vec!["?"; count].join(", ")
-}
+/// Those above an issue. Values: company, issue, company, depth, company.
+pub(super) const PARENTS: &str = concat!(
+    "WITH RECURSIVE chain (id, depth) AS ( \
+         SELECT parent_id, 1 FROM issues WHERE company_id = ? AND id = ? \
+         UNION ALL \
+         SELECT i.parent_id, chain.depth + 1 \
+         FROM chain CROSS JOIN issues i \
+         WHERE i.company_id = ? AND i.id = chain.id AND chain.depth < ? \
+     ), above AS (SELECT ",
+    issue_columns!(),
+    " FROM issues WHERE company_id = ?) \
+     SELECT above.* FROM chain CROSS JOIN above WHERE above.id = chain.id ORDER BY chain.depth"
+);
+
+/// Projects. Values: company, projects.
+pub(super) const PROJECTS: &str = "SELECT id, company_id, name, url_key, description, status, \
+     lead_agent_id, target_date, target_is_day, color, review_required, budget_monthly_cents, \
+     budget_total_cents, archived_at, created_at, updated_at, governance, remote_required \
+     FROM projects WHERE company_id = ? AND id ?";
+
+/// The goals of projects. Values: company, projects.
+pub(super) const PROJECT_GOALS: &str = "SELECT project_goals.project_id, project_goals.goal_id, \
+     goals.title FROM project_goals INNER JOIN goals ON project_goals.goal_id = goals.id \
+     WHERE project_goals.company_id = ? AND project_goals.project_id ? \
+     ORDER BY project_goals.project_id, project_goals.position, project_goals.goal_id";
+
+/// The workspaces of projects. Values: company, projects.
+pub(super) const WORKSPACES: &str = "SELECT id, company_id, project_id, name, cwd, repo_url, \
+     repo_ref, default_base_branch, is_primary, metadata, created_at, updated_at \
+     FROM project_workspaces WHERE company_id = ? AND project_id ? \
+     ORDER BY project_id, is_primary DESC, created_at, id";
+
+/// Goals. Values: company, goals.
+pub(super) const GOALS: &str = "SELECT id, company_id, title, description, level, status, \
+     parent_id, owner_agent_id, created_at, updated_at FROM goals WHERE company_id = ? AND id ?";
 
 /// Those above an agent. Values: company, agent, company, depth, company.
 pub(super) const CHAIN_OF_COMMAND: &str = "WITH RECURSIVE chain (id, depth) AS ( \
@@ -165,13 +183,12 @@ pub(super) const CHAIN_OF_COMMAND: &str = "WITH RECURSIVE chain (id, depth) AS (
 pub(super) const LAST_REVISION: &str =
     "SELECT max(n) FROM agent_config_revisions WHERE company_id = ? AND agent_id = ?";
 
-/// Whether an agent runs. Values: company, agent.
+/// Whether an agent runs. Values: company, agents.
 pub(super) const LIVE_RUNS: &str = "SELECT DISTINCT agent_id FROM heartbeat_runs \
-     WHERE company_id = ? AND agent_id IN (?) AND status = 'running'";
+     WHERE company_id = ? AND agent_id ? AND status = 'running'";
 
 /// What an agent spent and holds. Values: company, agent, both again, month.
-pub(super) const AGENT_SPEND: &str =
-    "SELECT CAST(COALESCE(SUM(t.spent_micros), 0) AS BIGINT) AS actual, \
+pub(super) const AGENT_SPEND: &str = "SELECT CAST(COALESCE(SUM(t.spent_micros), 0) AS BIGINT) AS actual, \
      CAST(COALESCE(SUM(t.estimated_micros), 0) AS BIGINT) AS estimated, \
      (SELECT CAST(COALESCE(SUM(h.held_micros), 0) AS BIGINT) FROM run_spends h \
      WHERE h.held_micros > 0 AND h.company_id = ? AND h.agent_id = ?) AS held \

@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{
-    BigInt, Binary, Bool, Integer, Nullable, SmallInt, SqlType, Text, Untyped,
+    Array, BigInt, Binary, Bool, Integer, Nullable, SmallInt, SqlType, Text, Untyped,
 };
 use diesel::sqlite::Sqlite;
 use uuid::Uuid;
@@ -42,6 +42,8 @@ struct DocumentType;
 pub(crate) enum Value<'v> {
     Key(Key),
     MaybeKey(Option<Key>),
+    /// What a key is one of: the operator stands for the `?` too.
+    Keys(Keys),
     Text(&'v str),
     Document(Document<'v>),
     Instant(Instant),
@@ -56,6 +58,53 @@ pub(crate) enum Value<'v> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, diesel::expression::AsExpression)]
 #[diesel(sql_type = KeyType)]
 pub(crate) struct Key(pub(crate) Uuid);
+
+/// Several keys as one value: an array on PostgreSQL, a JSON text on SQLite.
+#[derive(Debug, Clone)]
+pub(crate) struct Keys {
+    array: Vec<Key>,
+    json: String,
+}
+
+impl FromIterator<Key> for Keys {
+    fn from_iter<I: IntoIterator<Item = Key>>(keys: I) -> Self {
+        let array: Vec<Key> = keys.into_iter().collect();
+        let texts: Vec<String> = array.iter().map(|key| format!("\"{}\"", key.0)).collect();
+        Self {
+            array,
+            json: format!("[{}]", texts.join(",")),
+        }
+    }
+}
+
+impl Keys {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.array.is_empty()
+    }
+}
+
+/// How a database is asked whether a key is one of several.
+trait Choice: diesel::backend::Backend + Sized {
+    fn push<'b>(keys: &'b Keys, out: &mut AstPass<'_, 'b, Self>) -> QueryResult<()>;
+}
+
+impl Choice for Sqlite {
+    fn push<'b>(keys: &'b Keys, out: &mut AstPass<'_, 'b, Self>) -> QueryResult<()> {
+        out.push_sql("IN (SELECT value FROM json_each(");
+        out.push_bind_param::<Text, _>(&keys.json)?;
+        out.push_sql("))");
+        Ok(())
+    }
+}
+
+impl Choice for Pg {
+    fn push<'b>(keys: &'b Keys, out: &mut AstPass<'_, 'b, Self>) -> QueryResult<()> {
+        out.push_sql("= ANY(");
+        out.push_bind_param::<Array<KeyType>, _>(&keys.array)?;
+        out.push_sql(")");
+        Ok(())
+    }
+}
 
 /// Microseconds since 1970.
 #[derive(Debug, Clone, Copy, diesel::expression::AsExpression)]
@@ -170,6 +219,7 @@ macro_rules! walk {
                         match value {
                             Value::Key(it) => out.push_bind_param::<KeyType, _>(it),
                             Value::MaybeKey(it) => out.push_bind_param::<Nullable<KeyType>, _>(it),
+                            Value::Keys(it) => <$database as Choice>::push(it, &mut out),
                             Value::Text(it) => out.push_bind_param::<Text, _>(*it),
                             Value::Document(it) => out.push_bind_param::<DocumentType, _>(it),
                             Value::Instant(it) => out.push_bind_param::<InstantType, _>(it),

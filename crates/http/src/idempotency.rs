@@ -36,11 +36,7 @@ impl InFlight {
     ///
     /// # Errors
     /// `request_in_progress` while another request has it.
-    pub(crate) fn claim(
-        &self,
-        credential: Option<&str>,
-        key: &str,
-    ) -> Result<KeyGuard, Problem> {
+    pub(crate) fn claim(&self, credential: Option<&str>, key: &str) -> Result<KeyGuard, Problem> {
         // The first part tells an empty credential from none.
         let digest = digest_of(
             &[

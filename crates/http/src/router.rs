@@ -142,7 +142,9 @@ impl PathRoutes {
 fn shape_of(path: &str) -> (String, Vec<String>) {
     let mut names = Vec::new();
     let segments = path.split('/').map(|segment| {
-        let name = segment.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+        let name = segment
+            .strip_prefix('{')
+            .and_then(|it| it.strip_suffix('}'));
         name.map_or_else(
             || segment.to_owned(),
             |name| {

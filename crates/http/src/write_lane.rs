@@ -98,3 +98,7 @@ fn run_together(store: &dyn Store, mut jobs: Vec<Box<dyn Job>>) {
 fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
     line.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+#[path = "write_lane_tests.rs"]
+mod tests;

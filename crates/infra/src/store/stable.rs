@@ -4,12 +4,12 @@
 
 use core::marker::PhantomData;
 
+use diesel::QueryResult;
 use diesel::backend::Backend;
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
-use diesel::expression::{is_aggregate, TypedExpressionType};
+use diesel::expression::{TypedExpressionType, is_aggregate};
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{Bool, SingleValue};
-use diesel::QueryResult;
 use workforce_domain::id::Id;
 
 use crate::store::columns::IdColumn;
@@ -95,7 +95,10 @@ fn json<I: Id>(ids: &[IdColumn<I>]) -> String {
     for (before, id) in ids.iter().enumerate() {
         let uuid: uuid::Uuid = id.0.into();
         json.push_str(if before == 0 { "\"" } else { ",\"" });
-        json.push_str(uuid.hyphenated().encode_lower(&mut uuid::Uuid::encode_buffer()));
+        json.push_str(
+            uuid.hyphenated()
+                .encode_lower(&mut uuid::Uuid::encode_buffer()),
+        );
         json.push('"');
     }
     json.push(']');
@@ -114,10 +117,7 @@ impl<C, I: Id> QueryFragment<diesel::sqlite::Sqlite> for OneOf<C, I>
 where
     C: QueryFragment<diesel::sqlite::Sqlite>,
 {
-    fn walk_ast<'b>(
-        &'b self,
-        mut out: AstPass<'_, 'b, diesel::sqlite::Sqlite>,
-    ) -> QueryResult<()> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, diesel::sqlite::Sqlite>) -> QueryResult<()> {
         self.column.walk_ast(out.reborrow())?;
         out.push_sql(" IN (SELECT value FROM json_each(");
         out.push_bind_param::<diesel::sql_types::Text, _>(&self.ids.json)?;

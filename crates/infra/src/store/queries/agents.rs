@@ -195,10 +195,7 @@ impl AgentReads for Transaction<'_> {
     ) -> Result<Vec<AgentId>, StoreError> {
         let rows: Vec<IdColumn<AgentId>> = heartbeat_runs::table
             .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
-            .filter(one_of(
-                heartbeat_runs::agent_id,
-                agents.iter().copied(),
-            ))
+            .filter(one_of(heartbeat_runs::agent_id, agents.iter().copied()))
             .filter(running())
             .select(heartbeat_runs::agent_id)
             .distinct()

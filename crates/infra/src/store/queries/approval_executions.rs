@@ -18,6 +18,7 @@ use super::row::{Row, all, document_length, length};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{approval_execution_steps, approval_executions};
+use crate::store::stable::one_of;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(
@@ -149,10 +150,12 @@ pub(super) fn of(
     company: CompanyScope,
     approvals: &[ApprovalId],
 ) -> Result<Vec<ApprovalExecution>, StoreError> {
-    let ids: Vec<_> = approvals.iter().copied().map(IdColumn).collect();
     let rows: Vec<ExecutionRow> = approval_executions::table
         .filter(approval_executions::company_id.eq(IdColumn(company.company())))
-        .filter(approval_executions::approval_id.eq_any(ids))
+        .filter(one_of(
+            approval_executions::approval_id,
+            approvals.iter().copied(),
+        ))
         .select(ExecutionRow::as_select())
         .load(conn)
         .map_err(failed)?;
@@ -164,10 +167,12 @@ pub(super) fn steps(
     company: CompanyScope,
     approvals: &[ApprovalId],
 ) -> Result<Vec<ExecutionStepRecord>, StoreError> {
-    let ids: Vec<_> = approvals.iter().copied().map(IdColumn).collect();
     let rows: Vec<StepRow> = approval_execution_steps::table
         .filter(approval_execution_steps::company_id.eq(IdColumn(company.company())))
-        .filter(approval_execution_steps::approval_id.eq_any(ids))
+        .filter(one_of(
+            approval_execution_steps::approval_id,
+            approvals.iter().copied(),
+        ))
         .order((
             approval_execution_steps::begun_at,
             approval_execution_steps::workspace_id,

@@ -32,7 +32,7 @@ use crate::store::errors::failed;
 use crate::store::schema::{
     approval_comments, approval_drafts, approval_events, approval_issues, approvals,
 };
-use crate::store::stable::{Fixed, fixed};
+use crate::store::stable::{Fixed, fixed, one_of};
 
 #[derive(QueryableByName)]
 struct Found {
@@ -184,11 +184,10 @@ impl ApprovalReads for Transaction<'_> {
         company: CompanyScope,
         approvals: &[ApprovalId],
     ) -> Result<Vec<(ApprovalId, IssueId)>, StoreError> {
-        let ids: Vec<_> = approvals.iter().copied().map(IdColumn).collect();
         let rows: Vec<(IdColumn<ApprovalId>, IdColumn<IssueId>)> = approvals::table
             .inner_join(approval_issues::table)
             .filter(approvals::company_id.eq(IdColumn(company.company())))
-            .filter(approvals::id.eq_any(ids))
+            .filter(one_of(approvals::id, approvals.iter().copied()))
             .select((approval_issues::approval_id, approval_issues::issue_id))
             .load(self.conn)
             .map_err(failed)?;
@@ -205,10 +204,12 @@ impl ApprovalReads for Transaction<'_> {
         company: CompanyScope,
         approvals: &[ApprovalId],
     ) -> Result<Vec<ApprovalEvent>, StoreError> {
-        let ids: Vec<_> = approvals.iter().copied().map(IdColumn).collect();
         let rows: Vec<ApprovalEventRow> = approval_events::table
             .filter(approval_events::company_id.eq(IdColumn(company.company())))
-            .filter(approval_events::approval_id.eq_any(ids))
+            .filter(one_of(
+                approval_events::approval_id,
+                approvals.iter().copied(),
+            ))
             .order((approval_events::created_at, approval_events::id))
             .limit(MAX_WHOLE)
             .select(ApprovalEventRow::as_select())

@@ -16,6 +16,7 @@ use super::row::{Row, admit, all, author, author_board};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn};
 use crate::store::errors::failed;
 use crate::store::schema::issue_comments;
+use crate::store::stable::one_of;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = issue_comments, treat_none_as_default_value = false)]
@@ -139,10 +140,9 @@ impl CommentReads for Transaction<'_> {
         company: CompanyScope,
         ids: &[CommentId],
     ) -> Result<Vec<Comment>, StoreError> {
-        let ids: Vec<_> = ids.iter().copied().map(IdColumn).collect();
         let rows: Vec<CommentRow> = issue_comments::table
             .filter(issue_comments::company_id.eq(IdColumn(company.company())))
-            .filter(issue_comments::id.eq_any(ids))
+            .filter(one_of(issue_comments::id, ids.iter().copied()))
             .order((issue_comments::created_at, issue_comments::id))
             .select(CommentRow::as_select())
             .load(self.conn)

@@ -18,6 +18,7 @@ use super::row::{Row, admit, admit_some, all, exactly_one, in_scope, length, one
 use crate::store::columns::{IdColumn, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::goals;
+use crate::store::stable::one_of;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = goals, treat_none_as_null = true, treat_none_as_default_value = false)]
@@ -91,10 +92,9 @@ impl GoalReads for Transaction<'_> {
     }
 
     fn find_all(&mut self, company: CompanyScope, ids: &[GoalId]) -> Result<Vec<Goal>, StoreError> {
-        let ids: Vec<_> = ids.iter().copied().map(IdColumn).collect();
         let rows: Vec<GoalRow> = goals::table
             .filter(goals::company_id.eq(IdColumn(company.company())))
-            .filter(goals::id.eq_any(ids))
+            .filter(one_of(goals::id, ids.iter().copied()))
             .select(GoalRow::as_select())
             .load(self.conn)
             .map_err(failed)?;

@@ -23,7 +23,7 @@ use crate::store::cached::cached;
 use crate::store::columns::{DigestColumn, IdColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_child_keys, issues};
-use crate::store::stable::{Fixed, fixed};
+use crate::store::stable::{Fixed, fixed, one_of};
 
 fn find(conn: &mut Connection, scope: Scope, issue: &IssueRef) -> QueryResult<Option<IssueRow>> {
     match issue {
@@ -75,10 +75,9 @@ impl IssueReads for Transaction<'_> {
         company: CompanyScope,
         ids: &[IssueId],
     ) -> Result<Vec<Issue>, StoreError> {
-        let ids: Vec<_> = ids.iter().copied().map(IdColumn).collect();
         let rows: Vec<IssueRow> = issues::table
             .filter(issues::company_id.eq(IdColumn(company.company())))
-            .filter(issues::id.eq_any(ids))
+            .filter(one_of(issues::id, ids.iter().copied()))
             .select(IssueRow::as_select())
             .load(self.conn)
             .map_err(failed)?;

@@ -73,10 +73,9 @@ impl LabelReads for Transaction<'_> {
         company: CompanyScope,
         ids: &[LabelId],
     ) -> Result<Vec<IssueLabel>, StoreError> {
-        let ids: Vec<_> = ids.iter().copied().map(IdColumn).collect();
         let rows: Vec<LabelRow> = labels::table
             .filter(labels::company_id.eq(IdColumn(company.company())))
-            .filter(labels::id.eq_any(ids))
+            .filter(one_of(labels::id, ids.iter().copied()))
             .select(LabelRow::as_select())
             .load(self.conn)
             .map_err(failed)?;

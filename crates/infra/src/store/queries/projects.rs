@@ -23,6 +23,7 @@ use crate::store::errors::failed;
 use crate::store::schema::{
     budget_alerts, goals, project_goals, project_workspaces, projects, spend_totals,
 };
+use crate::store::stable::one_of;
 
 impl ProjectReads for Transaction<'_> {
     fn find(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Project>, StoreError> {
@@ -54,10 +55,9 @@ impl ProjectReads for Transaction<'_> {
         company: CompanyScope,
         ids: &[ProjectId],
     ) -> Result<Vec<Project>, StoreError> {
-        let ids: Vec<_> = ids.iter().copied().map(IdColumn).collect();
         let rows: Vec<ProjectRow> = projects::table
             .filter(projects::company_id.eq(IdColumn(company.company())))
-            .filter(projects::id.eq_any(ids))
+            .filter(one_of(projects::id, ids.iter().copied()))
             .select(ProjectRow::as_select())
             .load(self.conn)
             .map_err(failed)?;
@@ -121,11 +121,10 @@ impl ProjectReads for Transaction<'_> {
         company: CompanyScope,
         projects: &[ProjectId],
     ) -> Result<Vec<(ProjectId, GoalLink)>, StoreError> {
-        let ids: Vec<_> = projects.iter().copied().map(IdColumn).collect();
         let rows: Vec<(IdColumn<ProjectId>, IdColumn<GoalId>, String)> = project_goals::table
             .inner_join(goals::table)
             .filter(project_goals::company_id.eq(IdColumn(company.company())))
-            .filter(project_goals::project_id.eq_any(ids))
+            .filter(one_of(project_goals::project_id, projects.iter().copied()))
             .select((
                 project_goals::project_id,
                 project_goals::goal_id,
@@ -184,10 +183,12 @@ impl ProjectReads for Transaction<'_> {
         company: CompanyScope,
         projects: &[ProjectId],
     ) -> Result<Vec<Workspace>, StoreError> {
-        let ids: Vec<_> = projects.iter().copied().map(IdColumn).collect();
         let rows: Vec<WorkspaceRow> = project_workspaces::table
             .filter(project_workspaces::company_id.eq(IdColumn(company.company())))
-            .filter(project_workspaces::project_id.eq_any(ids))
+            .filter(one_of(
+                project_workspaces::project_id,
+                projects.iter().copied(),
+            ))
             .select(WorkspaceRow::as_select())
             .order((
                 project_workspaces::project_id,

@@ -21,7 +21,7 @@ use super::secret_row::{SecretRow, UseRow, VersionRow};
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{agent_secrets, agents, run_secrets, secret_versions, secrets};
-use crate::store::stable::fixed;
+use crate::store::stable::{fixed, one_of};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = secret_versions)]
@@ -243,10 +243,9 @@ impl SecretWrites for Transaction<'_> {
         for id in ids {
             self.locks(Lock::Secret, *id);
         }
-        let ids: Vec<_> = ids.iter().copied().map(IdColumn).collect();
         let query = secrets::table
             .filter(secrets::company_id.eq(IdColumn(company.company())))
-            .filter(secrets::id.eq_any(ids))
+            .filter(one_of(secrets::id, ids.iter().copied()))
             .order(secrets::id)
             .select(SecretRow::as_select());
         let rows: Vec<SecretRow> = for_update!(query).load(self.conn).map_err(failed)?;

@@ -103,14 +103,15 @@ impl Store for SqliteStore {
         let mut to_notify = BTreeSet::new();
         let mut settled = Vec::with_capacity(ran.len());
         for (ran, body) in ran.into_iter().zip(bodies) {
-            let outcome = match ran.map_err(|error| self.classify(error)) {
-                Ok(companies) => {
+            let outcome = match ran {
+                Ok(Ok(companies)) => {
                     to_notify.extend(companies);
                     Ok(())
                 }
                 // It lost a race: by itself it runs until it wins.
-                Err(StoreError::Contended) => self.run_write(*body),
-                Err(error) => Err(error),
+                Ok(Err(StoreError::Contended)) => self.run_write(*body),
+                Ok(Err(error)) => Err(self.classify(error)),
+                Err(_panic) => Err(StoreError::Failed("its body panicked".into())),
             };
             note_full(&self.disk_space, &outcome);
             settled.push(outcome);

@@ -83,41 +83,30 @@ impl Writer {
     /// # Errors
     /// What the body failed with, or the commit; nothing of the body was written then.
     pub(super) fn run(&self, body: &mut Body<'_>) -> Result<Vec<CompanyId>, StoreError> {
-        let mut settled = self.run_all(&mut [body]);
-        settled.pop().unwrap_or(Err(StoreError::Contended))
+        match self.run_all(&mut [body]).pop() {
+            Some(Ok(settled)) => settled,
+            Some(Err(panic)) => resume_unwind(panic),
+            None => Err(StoreError::Contended),
+        }
     }
 
-    /// The same for several bodies, each a member of its own, in one turn. After a panic of one
-    /// those behind it do not run.
-    pub(super) fn run_all(
-        &self,
-        bodies: &mut [&mut Body<'_>],
-    ) -> Vec<Result<Vec<CompanyId>, StoreError>> {
+    /// The same for several bodies, each a member of its own, in one turn. Returns how each of
+    /// them ended, in their order.
+    pub(super) fn run_all(&self, bodies: &mut [&mut Body<'_>]) -> Vec<Ended> {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let mut turn = self.turn();
         self.waiting.fetch_sub(1, Ordering::SeqCst);
 
         let mut members = Vec::with_capacity(bodies.len());
-        let mut panicked = None;
         for body in bodies {
-            match turn.run(*body) {
-                Ok(member) => members.push(member),
-                Err(panic) => {
-                    panicked = Some(panic);
-                    break;
-                }
-            }
-            // This thread is who waits, as far as it has bodies left.
+            // As long as it has bodies, its caller is one of those who wait.
             turn.settle_unless(true);
+            members.push(turn.run(*body));
         }
         turn.settle_unless(self.waiting.load(Ordering::SeqCst) > 0);
         drop(turn);
 
-        let settled = members.into_iter().map(Member::settled).collect();
-        match panicked {
-            Some(panic) => resume_unwind(panic),
-            None => settled,
-        }
+        members.into_iter().map(Member::ended).collect()
     }
 
     /// Uses the connection between two batches.
@@ -130,20 +119,21 @@ impl Writer {
     }
 }
 
+/// How a body ended: with the companies whose listeners are to be woken, or with a panic.
+pub(super) type Ended = thread::Result<Result<Vec<CompanyId>, StoreError>>;
+
 /// A body that has run.
 struct Member {
-    own: Result<Vec<CompanyId>, StoreError>,
+    own: Ended,
     /// That of its batch; none when there was no batch to join.
     batch: Option<Arc<Outcome>>,
 }
 
 impl Member {
-    /// What became of it, when its batch is settled.
-    fn settled(self) -> Result<Vec<CompanyId>, StoreError> {
-        match self.batch {
-            Some(batch) => batch.wait().and(self.own),
-            None => self.own,
-        }
+    /// How it ended, when its batch is settled.
+    fn ended(self) -> Ended {
+        let shared = self.batch.map_or(Ok(()), |batch| batch.wait());
+        self.own.map(|own| shared.and(own))
     }
 }
 
@@ -162,26 +152,21 @@ impl Lost {
 }
 
 impl Turn {
-    /// Runs one body as a member of a batch.
-    ///
-    /// # Errors
-    /// With the payload of a panic. Even after that the batch is as before.
-    fn run(&mut self, body: &mut Body<'_>) -> thread::Result<Member> {
+    /// Runs one body as a member of a batch. Even after a panic the batch is settled later, by
+    /// this caller or by another.
+    fn run(&mut self, body: &mut Body<'_>) -> Member {
         let batch = match self.join() {
             Ok(batch) => Some(batch),
             Err(error) => {
-                return Ok(Member {
-                    own: Err(error),
-                    batch: None,
-                });
+                let own = Ok(Err(error));
+                return Member { own, batch: None };
             }
         };
-        match catch_unwind(AssertUnwindSafe(|| self.member(body))) {
-            Ok(Ok(own)) => Ok(Member { own, batch }),
+        let own = match catch_unwind(AssertUnwindSafe(|| self.member(body))) {
+            Ok(Ok(own)) => Ok(own),
             Ok(Err(Lost(error))) => {
                 self.give_up(error);
-                let own = Ok(Vec::new());
-                Ok(Member { own, batch })
+                Ok(Ok(Vec::new()))
             }
             Err(panic) => {
                 if let Err(Lost(error)) = self.undo_member() {
@@ -189,7 +174,8 @@ impl Turn {
                 }
                 Err(panic)
             }
-        }
+        };
+        Member { own, batch }
     }
 
     /// Becomes a member of the open batch, or opens one.

@@ -62,9 +62,6 @@ fn until_waiting(writer: &Writer, others: usize) {
     }
 }
 
-/// How the thread of a member ended.
-type Ended = thread::Result<Result<Vec<CompanyId>, StoreError>>;
-
 /// Runs `first` as the first member of a batch, with `second` waiting for its turn meanwhile.
 fn together(
     writer: &Writer,
@@ -153,6 +150,69 @@ fn a_panic_stays_in_its_own_thread() {
     assert_eq!(committed(&folder), [2]);
     writer.run(&mut |tx| note(tx, 3)).unwrap();
     assert_eq!(committed(&folder), [2, 3]);
+}
+
+#[test]
+fn several_bodies_of_one_caller_share_one_commit_and_harm_nobody() {
+    let (folder, writer) = writer();
+    let mut first = |tx: &mut Transaction<'_>| note(tx, 1);
+    let mut second = |tx: &mut Transaction<'_>| note(tx, 2);
+    let mut odd = |tx: &mut Transaction<'_>| {
+        assert!(committed(&folder).is_empty(), "nothing is committed yet");
+        note(tx, 3).and_then(|_| Err(Corrupt::new("note", "it is odd").into()))
+    };
+    let mut panicking = |tx: &mut Transaction<'_>| {
+        note(tx, 4)?;
+        panic!("the rule is wrong");
+    };
+    let mut refusing = |tx: &mut Transaction<'_>| note(tx, 5).map(|_| Verdict::RollBack);
+    let mut last = |tx: &mut Transaction<'_>| {
+        assert!(committed(&folder).is_empty(), "nothing is committed yet");
+        note(tx, 6)
+    };
+    let ended = writer.run_all(&mut [
+        &mut first,
+        &mut odd,
+        &mut panicking,
+        &mut refusing,
+        &mut second,
+        &mut last,
+    ]);
+    let how: Vec<_> = ended
+        .iter()
+        .map(|ended| match ended {
+            Ok(Ok(_)) => "ok",
+            Ok(Err(StoreError::Corrupt(_))) => "odd",
+            Ok(Err(_)) => "failed",
+            Err(_) => "panicked",
+        })
+        .collect();
+    assert_eq!(how, ["ok", "odd", "panicked", "ok", "ok", "ok"]);
+    assert_eq!(committed(&folder), [1, 2, 6]);
+}
+
+#[test]
+fn more_bodies_than_a_batch_holds_go_into_several() {
+    let (folder, writer) = writer();
+    let count = 2 * MAX_MEMBERS as i64 + 5;
+    let mut seen = Vec::new();
+    let seen_by = std::cell::RefCell::new(&mut seen);
+    let mut bodies: Vec<_> = (0..count)
+        .map(|n| {
+            let (folder, seen_by) = (&folder, &seen_by);
+            move |tx: &mut Transaction<'_>| {
+                seen_by.borrow_mut().push(committed(folder).len());
+                note(tx, n)
+            }
+        })
+        .collect();
+    let mut bodies: Vec<&mut Body<'_>> = bodies.iter_mut().map(|it| it as _).collect();
+    let ended = writer.run_all(&mut bodies);
+    assert!(ended.iter().all(|ended| matches!(ended, Ok(Ok(_)))));
+    drop(bodies);
+    seen.dedup();
+    assert_eq!(seen, [0, MAX_MEMBERS, 2 * MAX_MEMBERS]);
+    assert_eq!(committed(&folder), (0..count).collect::<Vec<_>>());
 }
 
 /// A reference that may be mended until the commit, but is not.
