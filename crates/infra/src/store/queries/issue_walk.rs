@@ -68,7 +68,7 @@ impl Listed {
 
     /// Whether a filter lets it through, apart from priorities and labels.
     pub(super) fn passes(&self, filter: &IssueFilter) -> bool {
-        fn is<T: PartialEq>(asked: Option<T>, own: Option<T>) -> bool {
+        fn is<T: Copy + PartialEq>(asked: Option<T>, own: Option<T>) -> bool {
             asked.is_none() || asked == own
         }
         let is_assigned = match filter.assignee {
