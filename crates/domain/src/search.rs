@@ -7,6 +7,7 @@
 //! nothing that is typed has a meaning other than its words.
 
 mod characters;
+mod words;
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -14,15 +15,12 @@ use alloc::vec::Vec;
 
 use uuid::Uuid;
 
-use self::characters::{Kind, folded, kind};
+use self::words::each_word;
 use crate::id::CompanyId;
 use crate::issue::Issue;
+use crate::port::FoundIn;
 use crate::text::TextError;
 
-/// Words are told apart by so many characters; what follows is not looked at.
-const MAX_WORD: usize = 64;
-/// Words from this length on are found by their beginning as well.
-const MIN_PREFIX: usize = 3;
 /// The terms of one text take so many bytes at most, which is more than the
 /// longest description in any language has; what follows is not indexed.
 const MAX_TERM_BYTES: usize = 1_000_000;
@@ -59,6 +57,15 @@ pub struct Term {
 }
 
 impl Term {
+    /// Whether a text with this term has what is asked for.
+    fn is_met_by(&self, term: &str) -> bool {
+        if self.prefix {
+            term.starts_with(&self.text)
+        } else {
+            term == self.text
+        }
+    }
+
     /// The term as an index of many companies knows it.
     #[must_use]
     pub fn within(&self, company: CompanyId, field: Field) -> Self {
@@ -76,6 +83,15 @@ impl Term {
 pub struct SearchQuery {
     terms: Vec<Term>,
     identifier: Option<Identifier>,
+}
+
+/// What the own texts of an issue have of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// The best place in which the query is found.
+    pub place: Option<FoundIn>,
+    /// A bit for each term that they lack, the lowest for the first.
+    pub missing: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +135,46 @@ impl SearchQuery {
     /// The terms that an issue must have, each once.
     pub fn terms(&self) -> &[Term] {
         &self.terms
+    }
+
+    /// What an issue's own texts have of it: the answer that an index of them
+    /// would give.
+    pub fn sighted_in(&self, identifier: &str, title: &str, description: Option<&str>) -> Sighting {
+        let mut missing = (0..self.terms.len()).fold(0, |bits, index| bits | 1_u64 << index);
+        for text in [identifier, title] {
+            self.take_met(&mut missing, text);
+        }
+        let in_title = missing == 0;
+        if !in_title && let Some(description) = description {
+            self.take_met(&mut missing, description);
+        }
+        let in_words = match missing {
+            0 if self.terms.is_empty() => None,
+            0 if in_title => Some(FoundIn::Title),
+            0 => Some(FoundIn::OwnText),
+            _ => None,
+        };
+        let place = match &self.identifier {
+            Some(asked) if asked.name == identifier => Some(FoundIn::Identifier),
+            Some(asked) if asked.term.is_met_by(&identifier_word(identifier)) => {
+                Some(FoundIn::IdentifierStart)
+            }
+            _ => in_words,
+        };
+        Sighting { place, missing }
+    }
+
+    /// Takes out the terms that a text has.
+    fn take_met(&self, missing: &mut u64, text: &str) {
+        each_word(text, &mut |word| {
+            word.indexed(&mut |term| {
+                for (index, asked) in self.terms.iter().enumerate() {
+                    if asked.is_met_by(term) {
+                        *missing &= !(1 << index);
+                    }
+                }
+            });
+        });
     }
 
     /// The identifier that was typed, in upper case, if it may be one.
@@ -237,99 +293,6 @@ fn start_of(company: CompanyId, field: Field) -> String {
     }
     start.push(field.letter());
     start
-}
-
-/// A piece of a text that is looked up as such.
-enum Word<'a> {
-    /// A run of letters and digits in a script that puts spaces between words.
-    Spaced(&'a str),
-    /// A run in a script that does not, or that changes the ends of words.
-    Dense(&'a [char]),
-    /// A single pictograph.
-    Sign(char),
-}
-
-impl Word<'_> {
-    /// The terms that a text with this piece has.
-    fn indexed(&self, emit: &mut dyn FnMut(&str)) {
-        let mut buffer = [0; 4];
-        match *self {
-            Self::Spaced(word) => emit(word),
-            Self::Sign(sign) => emit(sign.encode_utf8(&mut buffer)),
-            Self::Dense(run) => {
-                pairs(run, emit);
-                if let Some(last) = run.last() {
-                    emit(last.encode_utf8(&mut buffer));
-                }
-            }
-        }
-    }
-
-    /// The terms that a text must have to be found by this piece.
-    fn asked(&self, emit: &mut dyn FnMut(Term)) {
-        let mut term = |text: &str, prefix| {
-            emit(Term {
-                text: text.into(),
-                prefix,
-            });
-        };
-        let mut buffer = [0; 4];
-        match *self {
-            Self::Spaced(word) => term(word, word.chars().nth(MIN_PREFIX - 1).is_some()),
-            Self::Sign(sign) => term(sign.encode_utf8(&mut buffer), false),
-            // Every character begins a pair or ends its run.
-            Self::Dense([single]) => term(single.encode_utf8(&mut buffer), true),
-            Self::Dense(run) => pairs(run, &mut |pair| term(pair, false)),
-        }
-    }
-}
-
-fn pairs(run: &[char], emit: &mut dyn FnMut(&str)) {
-    let mut pair = String::with_capacity(8);
-    for two in run.windows(2) {
-        pair.clear();
-        pair.extend(two);
-        emit(&pair);
-    }
-}
-
-/// Cuts a text into words.
-fn each_word(text: &str, emit: &mut dyn FnMut(Word<'_>)) {
-    let mut word = String::new();
-    let mut word_length = 0;
-    let mut run: Vec<char> = Vec::new();
-    for c in folded(text) {
-        let kind = match kind(c) {
-            Kind::Mark if !run.is_empty() => Kind::Dense,
-            Kind::Mark if !word.is_empty() => Kind::Spaced,
-            Kind::Mark => Kind::Between,
-            other => other,
-        };
-        if kind != Kind::Spaced && !word.is_empty() {
-            emit(Word::Spaced(&word));
-            word.clear();
-            word_length = 0;
-        }
-        if kind != Kind::Dense && !run.is_empty() {
-            emit(Word::Dense(&run));
-            run.clear();
-        }
-        match kind {
-            Kind::Spaced if word_length < MAX_WORD => {
-                word.push(c);
-                word_length += 1;
-            }
-            Kind::Dense => run.push(c),
-            Kind::Sign => emit(Word::Sign(c)),
-            Kind::Spaced | Kind::Mark | Kind::Between => {}
-        }
-    }
-    if !word.is_empty() {
-        emit(Word::Spaced(&word));
-    }
-    if !run.is_empty() {
-        emit(Word::Dense(&run));
-    }
 }
 
 #[cfg(test)]

@@ -109,8 +109,8 @@ pub trait IssueReads {
 
     /// Issues of a company that have every word of `query` in their identifier,
     /// title, description or comments: by where they have them, then as in
-    /// [`list`](Self::list). A word that stands in very many texts is looked up
-    /// in the latest ones only.
+    /// [`list`](Self::list). Words that stand in very many texts, but seldom in
+    /// the list, are looked up in the latest ones only.
     fn search(
         &mut self,
         company: CompanyScope,

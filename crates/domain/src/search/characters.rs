@@ -13,6 +13,13 @@ pub(super) enum Kind {
 }
 
 pub(super) fn kind(c: char) -> Kind {
+    if c.is_ascii() {
+        return if c.is_ascii_alphanumeric() {
+            Kind::Spaced
+        } else {
+            Kind::Between
+        };
+    }
     if is_combining_mark(c) {
         return Kind::Mark;
     }

@@ -2,6 +2,7 @@ use alloc::string::ToString;
 use alloc::vec;
 use std::collections::BTreeSet;
 
+use super::words::MAX_WORD;
 use super::*;
 
 fn company() -> CompanyId {
@@ -208,6 +209,51 @@ proptest::proptest! {
             let query = SearchQuery::parse(&text).unwrap();
             proptest::prop_assert!(query.terms().is_empty() || finds(&text, &text));
         }
+    }
+
+    #[test]
+    fn a_place_is_the_one_that_an_index_answers(
+        typed in "(A-[12]{1,2}|[abABé界人🚀 -]{0,6})",
+        number in 1..30,
+        title in "[abcABCéÉ界人로🚀\u{301} .-]{0,12}",
+        description in "[abcABCéÉ界人로🚀\u{301} .-]{0,12}",
+    ) {
+        let identifier = alloc::format!("A-{number}");
+        let terms = own_terms(company(), &identifier, &title, Some(&description));
+        let query = SearchQuery::parse(&typed).unwrap();
+        let has = |field, asked: &[Term]| {
+            !asked.is_empty() && asked.iter().all(|term| {
+                let term = term.within(company(), field);
+                terms.split(' ').any(|it| term.is_met_by(it))
+            })
+        };
+        let start: Vec<Term> = query.identifier_term().cloned().into_iter().collect();
+        let expected = if query.identifier() == Some(&*identifier) {
+            Some(FoundIn::Identifier)
+        } else if has(Field::Identifier, &start) {
+            Some(FoundIn::IdentifierStart)
+        } else if has(Field::Title, query.terms()) {
+            Some(FoundIn::Title)
+        } else {
+            has(Field::Text, query.terms()).then_some(FoundIn::OwnText)
+        };
+        let sighting = query.sighted_in(&identifier, &title, Some(&description));
+        proptest::prop_assert_eq!(sighting.place, expected);
+        for (index, term) in query.terms().iter().enumerate() {
+            let is_missing = sighting.missing & (1 << index) != 0;
+            proptest::prop_assert_eq!(is_missing, !has(Field::Text, core::slice::from_ref(term)));
+        }
+    }
+
+    #[test]
+    fn plain_texts_are_cut_as_all_others(text in "[ -~\\t\\n]{0,60}") {
+        let (mut plain, mut folded) = (Vec::new(), Vec::new());
+        each_word(&text, &mut |word| word.indexed(&mut |it| plain.push(it.to_string())));
+        each_word(&alloc::format!("{text} é"), &mut |word| {
+            word.indexed(&mut |it| folded.push(it.to_string()));
+        });
+        proptest::prop_assert_eq!(folded.pop(), Some("e".to_string()));
+        proptest::prop_assert_eq!(plain, folded);
     }
 
     #[test]

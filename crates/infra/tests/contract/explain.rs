@@ -193,9 +193,12 @@ fn faults_of(store: &TestStore, name: &str, statements: &[String], purpose: Purp
         let is_ranked = statement.contains("MIN(found)");
         // The claim walks to the first wake that may be answered.
         let is_in_turn = statement.ends_with("ORDER BY w.priority, w.created_at, w.id LIMIT 1");
-        let purpose = match (is_ranked, is_in_turn) {
-            (true, _) => Purpose::LookUp,
-            (_, true) => Purpose::Walk,
+        // The list that a search walks along.
+        let is_walked = statement.contains("octet_length(") && statement.contains("ORDER BY");
+        let purpose = match (is_ranked, is_in_turn, is_walked) {
+            (true, ..) => Purpose::LookUp,
+            (_, true, _) => Purpose::Walk,
+            (.., true) => Purpose::List,
             _ => purpose,
         };
         let lines = plan(store, statement, purpose);

@@ -33,6 +33,7 @@ mod recorder;
 mod runs;
 mod scopes;
 mod search;
+mod search_pages;
 mod secrets;
 mod sessions;
 mod start_conditions;

@@ -23,7 +23,7 @@ fn query(typed: &str) -> SearchQuery {
 }
 
 /// The identifiers of what is found, in pages of `limit`.
-fn found_in_pages(
+pub(crate) fn found_in_pages(
     world: &World<'_>,
     typed: &str,
     filter: &IssueFilter,
@@ -57,7 +57,7 @@ fn found(world: &World<'_>, typed: &str) -> Vec<String> {
         .collect()
 }
 
-fn add(world: &World<'_>, title: &str, description: Option<&str>) -> Issue {
+pub(crate) fn add(world: &World<'_>, title: &str, description: Option<&str>) -> Issue {
     let issue = Issue {
         title: Title::new(title).unwrap(),
         description: description.map(|text| Description::new(text).unwrap()),
@@ -67,10 +67,11 @@ fn add(world: &World<'_>, title: &str, description: Option<&str>) -> Issue {
     issue
 }
 
-fn comment(world: &World<'_>, issue: &Issue, body: &str) {
-    let comment = Comment {
+/// A comment that says this.
+pub(crate) fn comment_on(issue: &Issue, body: &str) -> Comment {
+    Comment {
         id: id(),
-        company: world.company.id,
+        company: issue.company,
         issue: issue.id,
         author: Author::default(),
         run: None,
@@ -79,8 +80,11 @@ fn comment(world: &World<'_>, issue: &Issue, body: &str) {
         review: None,
         position: None,
         created_at: now(),
-    };
-    world.write(|tx| tx.comments_mut().insert(&comment));
+    }
+}
+
+fn comment(world: &World<'_>, issue: &Issue, body: &str) {
+    world.write(|tx| tx.comments_mut().insert(&comment_on(issue, body)));
 }
 
 on_both_databases! {
@@ -286,7 +290,9 @@ on_both_databases! {
             execute(store, "DELETE FROM issue_text_index");
             execute(store, "UPDATE issue_texts SET pending = 1");
         }
-        assert_eq!(found(&world, "walnut"), [""; 0]);
+        // Issues are found by what they have themselves, comments by the index alone.
+        assert_eq!(found(&world, "walnut pecan"), ["walnut"]);
+        assert_eq!(found(&world, "cashew"), [""; 0]);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("copy.db");
         let url = if store.url().sqlite_path().is_none() {
@@ -308,7 +314,7 @@ on_both_databases! {
 }
 
 /// One world on each database.
-fn stores() -> Vec<TestStore> {
+pub(crate) fn stores() -> Vec<TestStore> {
     let mut stores = vec![sqlite_store()];
     stores.extend(postgres_store());
     for store in &stores {

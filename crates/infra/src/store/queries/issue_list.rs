@@ -16,14 +16,14 @@ use super::super::{Connection, LoadingMode};
 use super::issue_filter::narrowed;
 use super::issue_row::IssueRow;
 use super::issue_search;
-use super::page::{KWayMerge, SortedRun, row_limit};
+use super::page::{Backend, KWayMerge, SortedRun, row_limit};
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_labels, issues};
 
 /// A part of the list that follows the one before it.
 #[derive(Clone, Copy)]
-enum KeyRange {
+pub(super) enum KeyRange {
     /// All of it.
     Whole,
     /// What has this rank.
@@ -35,7 +35,7 @@ enum KeyRange {
 }
 
 /// The key ranges from `after` on, in the order of the list.
-fn key_ranges(filter: &IssueFilter, after: Option<IssueCursor>) -> Vec<KeyRange> {
+pub(super) fn key_ranges(filter: &IssueFilter, after: Option<IssueCursor>) -> Vec<KeyRange> {
     if filter.priorities.is_empty() {
         return match after {
             None => vec![KeyRange::Whole],
@@ -61,7 +61,7 @@ fn key_ranges(filter: &IssueFilter, after: Option<IssueCursor>) -> Vec<KeyRange>
 
 /// The statuses to read one by one, `None` for any. The index of an agent's
 /// issues and the one by status are ordered only within one status.
-fn lanes(filter: &IssueFilter) -> Vec<Option<IssueStatus>> {
+pub(super) fn lanes(filter: &IssueFilter) -> Vec<Option<IssueStatus>> {
     let asked = || {
         let mut statuses = filter.statuses.clone();
         statuses.sort_unstable();
@@ -141,6 +141,29 @@ pub(super) fn list(
     Ok(merged.finish(key))
 }
 
+/// Narrows a query to a range.
+pub(super) fn within<'a, S>(
+    query: issues::BoxedQuery<'a, Backend, S>,
+    range: KeyRange,
+) -> issues::BoxedQuery<'a, Backend, S> {
+    match range {
+        KeyRange::Whole => query,
+        KeyRange::Rank(rank) => query.filter(issues::priority.eq(rank)),
+        KeyRange::Below(rank) => query.filter(issues::priority.gt(rank)),
+        KeyRange::RankAfter(key) => {
+            let at = InstantColumn(Timestamp::from_micros(key.updated_at));
+            query
+                .filter(issues::priority.eq(key.rank))
+                .filter(issues::updated_at.le(at))
+                .filter(
+                    issues::updated_at
+                        .lt(at)
+                        .or(issues::id.gt(IdColumn(key.id))),
+                )
+        }
+    }
+}
+
 /// The beginning of one range in one lane.
 fn read(
     conn: &mut Connection,
@@ -168,22 +191,7 @@ fn read(
         query = query.filter(issues::status.eq_any(statuses));
     }
     query = narrowed!(query, company, filter);
-    query = match range {
-        KeyRange::Whole => query,
-        KeyRange::Rank(rank) => query.filter(issues::priority.eq(rank)),
-        KeyRange::Below(rank) => query.filter(issues::priority.gt(rank)),
-        KeyRange::RankAfter(key) => {
-            let at = InstantColumn(Timestamp::from_micros(key.updated_at));
-            query
-                .filter(issues::priority.eq(key.rank))
-                .filter(issues::updated_at.le(at))
-                .filter(
-                    issues::updated_at
-                        .lt(at)
-                        .or(issues::id.gt(IdColumn(key.id))),
-                )
-        }
-    };
+    let query = within(query, range);
     let rows = query
         .order((issues::priority, issues::updated_at.desc(), issues::id))
         .limit(row_limit(room.saturating_add(1)))

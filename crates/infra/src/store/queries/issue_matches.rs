@@ -1,35 +1,21 @@
-//! A page of issues that another table leads to: those that a search found, or
-//! those that have a label.
-//!
-//! The database gathers their keys and sorts them; whole rows are read for the
-//! page alone.
-
-use std::collections::HashMap;
+//! Issues that another table leads to: those that the index of words has, or
+//! those that have a label. The database gathers their keys and sorts them.
 
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, SmallInt, Text};
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::id::{CompanyId, IssueId, LabelId};
-use workforce_domain::issue::Issue;
-use workforce_domain::page::{Page, PageRequest};
-use workforce_domain::port::{FoundIn, IssueFilter, SearchCursor, StoreError};
+use workforce_domain::port::{FoundIn, IssueCursor, IssueFilter, SearchCursor, StoreError};
 use workforce_domain::time::Timestamp;
 
 use super::super::Connection;
 use super::issue_filter::narrowed;
-use super::issue_row::IssueRow;
-use super::page::{fetch_limit, page_limit};
-use super::row::Row;
+use super::page::{Backend, row_limit};
 use super::text_index::Texts;
 use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_labels, issues};
-
-/// Rows that are read at a time, since a page may end early by their weight.
-const ROWS_AT_ONCE: usize = 100;
-
-type Backend = <Connection as diesel::Connection>::Backend;
 
 /// Issues of a company that match, with the place where they do.
 pub(super) enum Matches {
@@ -46,8 +32,18 @@ pub(super) enum Matches {
 }
 
 impl Matches {
+    /// The place whose issues stand in the list so often, if the words are common,
+    /// that a walk along it finds them.
+    pub(super) const fn walked(&self) -> Option<FoundIn> {
+        match self {
+            Self::Texts(place, _) => Some(*place),
+            Self::AnyTexts(_) => Some(FoundIn::OwnText),
+            Self::Identifier(..) | Self::Apart(_) | Self::Labels(..) => None,
+        }
+    }
+
     /// The last of the places where these may be found.
-    const fn last(&self) -> FoundIn {
+    pub(super) const fn last(&self) -> FoundIn {
         match self {
             Self::Identifier(..) | Self::Labels(..) => FoundIn::Identifier,
             Self::Texts(place, _) => *place,
@@ -130,13 +126,50 @@ struct Ranked<'a> {
     matches: &'a [Matches],
     /// What the filter lets through: id, priority and latest change.
     let_through: issues::BoxedQuery<'a, Backend, (Key, SmallInt, Instant)>,
+    found: i16,
     after: Option<After>,
     limit: i64,
 }
 
-/// A place in the list, as columns.
+/// From where on matches are looked up.
+#[derive(Clone, Copy)]
+pub(super) struct Position {
+    /// The rank of a place.
+    pub(super) found: i16,
+    /// The row of that place after which they come; its first row when `None`.
+    pub(super) after: Option<IssueCursor>,
+}
+
+impl Position {
+    /// From the first of all on.
+    pub(super) const START: Self = Self {
+        found: FoundIn::Identifier as i16,
+        after: None,
+    };
+
+    /// After an issue that was found.
+    pub(super) const fn after(key: &SearchCursor) -> Self {
+        Self {
+            found: key.found,
+            after: Some(IssueCursor {
+                rank: key.rank,
+                updated_at: key.updated_at,
+                id: key.id,
+            }),
+        }
+    }
+
+    /// Behind all that is found in a place.
+    pub(super) const fn behind(place: FoundIn) -> Self {
+        Self {
+            found: place as i16 + 1,
+            after: None,
+        }
+    }
+}
+
+/// A key within its place, as columns.
 struct After {
-    found: i16,
     rank: i16,
     updated_at: InstantColumn,
     id: IdColumn<IssueId>,
@@ -172,9 +205,9 @@ impl QueryFragment<Backend> for Ranked<'_> {
         out.push_sql(") i WHERE i.id = ranked.issue_id");
         if let Some(after) = &self.after {
             out.push_sql(" AND (ranked.found > ");
-            out.push_bind_param::<SmallInt, _>(&after.found)?;
+            out.push_bind_param::<SmallInt, _>(&self.found)?;
             out.push_sql(" OR ranked.found = ");
-            out.push_bind_param::<SmallInt, _>(&after.found)?;
+            out.push_bind_param::<SmallInt, _>(&self.found)?;
             out.push_sql(" AND (i.priority > ");
             out.push_bind_param::<SmallInt, _>(&after.rank)?;
             out.push_sql(" OR i.priority = ");
@@ -186,64 +219,23 @@ impl QueryFragment<Backend> for Ranked<'_> {
             out.push_sql(" AND i.id > ");
             out.push_bind_param::<Key, _>(&after.id)?;
             out.push_sql(")))");
+        } else {
+            out.push_sql(" AND ranked.found >= ");
+            out.push_bind_param::<SmallInt, _>(&self.found)?;
         }
         out.push_sql(" ORDER BY ranked.found, i.priority, i.updated_at DESC, i.id LIMIT ");
         out.push_bind_param::<BigInt, _>(&self.limit)
     }
 }
 
-/// The page of `matches` that the filter lets through, the better places first.
-/// The later places are looked up only when the better ones do not fill the
-/// page.
-pub(super) fn page(
+/// The first keys of `matches` that the filter lets through.
+pub(super) fn keys(
     conn: &mut Connection,
     company: CompanyScope,
     filter: &IssueFilter,
     matches: &[Matches],
-    request: &PageRequest<SearchCursor>,
-) -> Result<Page<Issue, SearchCursor>, StoreError> {
-    let mut found = Vec::new();
-    for (index, last) in matches.iter().map(Matches::last).enumerate() {
-        if request.after.is_some_and(|after| after.found > last as i16) {
-            continue;
-        }
-        found = keys(conn, company, filter, &matches[..=index], request)?;
-        if found.len() > page_limit(request) {
-            break;
-        }
-    }
-    let mut items = Vec::new();
-    let mut weight = 0_usize;
-    for chunk in found[..page_limit(request).min(found.len())].chunks(ROWS_AT_ONCE) {
-        let mut rows = rows(conn, company, chunk)?;
-        for key in chunk {
-            if weight > request.max_bytes {
-                break;
-            }
-            if let Some(row) = rows.remove(&key.id) {
-                weight = weight.saturating_add(row.weight());
-                items.push(row.restore()?);
-            }
-        }
-        if weight > request.max_bytes {
-            break;
-        }
-    }
-    let next = if items.len() < found.len() {
-        items.len().checked_sub(1).map(|last| found[last])
-    } else {
-        None
-    };
-    Ok(Page { items, next })
-}
-
-/// The keys of a page and of one issue after it.
-fn keys(
-    conn: &mut Connection,
-    company: CompanyScope,
-    filter: &IssueFilter,
-    matches: &[Matches],
-    request: &PageRequest<SearchCursor>,
+    from: Position,
+    limit: usize,
 ) -> Result<Vec<SearchCursor>, StoreError> {
     let mut let_through = issues::table
         .filter(issues::company_id.eq(IdColumn(company.company())))
@@ -266,13 +258,13 @@ fn keys(
     let ranked = Ranked {
         matches,
         let_through: narrowed!(let_through, company, filter),
-        after: request.after.map(|key| After {
-            found: key.found,
+        found: from.found,
+        after: from.after.map(|key| After {
             rank: key.rank,
             updated_at: InstantColumn(Timestamp::from_micros(key.updated_at)),
             id: IdColumn(key.id),
         }),
-        limit: fetch_limit(request),
+        limit: row_limit(limit),
     };
     let rows: Vec<(IdColumn<IssueId>, i16, i16, InstantColumn)> =
         ranked.load(conn).map_err(failed)?;
@@ -285,19 +277,4 @@ fn keys(
             id: id.0,
         });
     Ok(keys.collect())
-}
-
-fn rows(
-    conn: &mut Connection,
-    company: CompanyScope,
-    keys: &[SearchCursor],
-) -> Result<HashMap<IssueId, IssueRow>, StoreError> {
-    let ids: Vec<_> = keys.iter().map(|key| IdColumn(key.id)).collect();
-    let rows: Vec<IssueRow> = issues::table
-        .filter(issues::company_id.eq(IdColumn(company.company())))
-        .filter(issues::id.eq_any(ids))
-        .select(IssueRow::as_select())
-        .load(conn)
-        .map_err(failed)?;
-    Ok(rows.into_iter().map(|row| (row.id.0, row)).collect())
 }

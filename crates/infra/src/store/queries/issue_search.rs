@@ -1,8 +1,7 @@
 //! Finding issues by words.
 //!
-//! Of each set of texts that match, only the latest up to a limit count. The
-//! rank of an issue depends on its own texts alone, so that the pages of a
-//! search fit together while others write.
+//! What many issues have is found by a walk along the list, what few have by the
+//! index (docs/decisions/0027-common-words-are-found-in-the-list.md).
 
 use diesel::prelude::*;
 use workforce_domain::actor::CompanyScope;
@@ -13,8 +12,10 @@ use workforce_domain::port::{FoundIn, IssueCursor, IssueFilter, SearchCursor, St
 use workforce_domain::search::{Field, SearchQuery, Term};
 
 use super::super::Connection;
-use super::issue_matches::{self, Matches};
-use super::page::row_limit;
+use super::issue_matches::{self, Matches, Position};
+use super::issue_places::{self, Asked, Reached};
+use super::issue_rows;
+use super::page::{page_limit, row_limit};
 use super::text_index::Texts;
 use crate::store::columns::IdColumn;
 use crate::store::errors::failed;
@@ -25,6 +26,12 @@ const RARE: usize = 1000;
 /// Words that are also looked for one by one, each in a text of its own.
 const MAX_APART: usize = 8;
 
+/// Keys that are looked up at a time where some of them turn out to be found in
+/// a better place.
+const MORE_KEYS: usize = 500;
+/// Issues whose texts are held in memory at once.
+const TESTED_AT_ONCE: usize = 50;
+
 /// One page of the issues of a company that a query finds.
 pub(super) fn search(
     conn: &mut Connection,
@@ -33,7 +40,63 @@ pub(super) fn search(
     filter: &IssueFilter,
     page: &PageRequest<SearchCursor>,
 ) -> Result<Page<Issue, SearchCursor>, StoreError> {
-    issue_matches::page(conn, company, filter, &matches(company, query), page)
+    let asked = Asked {
+        company,
+        query,
+        filter,
+    };
+    let found = found(conn, asked, page.after, page_limit(page).saturating_add(1))?;
+    issue_rows::page_of_keys(conn, company, &found, page)
+}
+
+/// The keys of the first issues after a place, as many as are wanted. The later
+/// places are looked up only when the better ones have too few.
+fn found(
+    conn: &mut Connection,
+    asked: Asked<'_>,
+    after: Option<SearchCursor>,
+    wanted: usize,
+) -> Result<Vec<SearchCursor>, StoreError> {
+    let matches = matches(asked.company, asked.query);
+    let mut from = after.as_ref().map_or(Position::START, Position::after);
+    let mut found = Vec::new();
+    for (index, set) in matches.iter().enumerate() {
+        if let Some(place) = set.walked()
+            && from.found <= place as i16
+        {
+            let after = from.after.filter(|_| from.found == place as i16);
+            let missing = wanted - found.len();
+            let (mut keys, reached) = issue_places::walk(conn, asked, place, after, missing)?;
+            found.append(&mut keys);
+            from = match reached {
+                Reached::Enough => return Ok(found),
+                Reached::End => Position::behind(place),
+                Reached::Row(after) => Position {
+                    found: place as i16,
+                    after,
+                },
+            };
+        }
+        let looked_up = &matches[..=index];
+        let mut limit = wanted - found.len();
+        while from.found <= set.last() as i16 {
+            let (company, filter) = (asked.company, asked.filter);
+            let keys = issue_matches::keys(conn, company, filter, looked_up, from, limit)?;
+            from = match keys.last() {
+                Some(last) if keys.len() == limit => Position::after(last),
+                _ => Position::behind(set.last()),
+            };
+            for keys in keys.chunks(TESTED_AT_ONCE) {
+                found.append(&mut issue_places::in_place(conn, asked, keys)?);
+                if found.len() >= wanted {
+                    found.truncate(wanted);
+                    return Ok(found);
+                }
+            }
+            limit = MORE_KEYS;
+        }
+    }
+    Ok(found)
 }
 
 /// What a query finds, from the best place on.
@@ -84,13 +147,12 @@ pub(super) fn of_rare_labels(
             return Ok(None);
         }
     }
+    let from = Position {
+        after: page.after,
+        ..Position::START
+    };
     let request = PageRequest {
-        after: page.after.map(|key| SearchCursor {
-            found: FoundIn::Identifier as i16,
-            rank: key.rank,
-            updated_at: key.updated_at,
-            id: key.id,
-        }),
+        after: None,
         limit: page.limit,
         max_bytes: page.max_bytes,
     };
@@ -100,7 +162,9 @@ pub(super) fn of_rare_labels(
         labels: Vec::new(),
         ..filter.clone()
     };
-    let Page { items, next } = issue_matches::page(conn, company, &others, &matches, &request)?;
+    let limit = page_limit(page).saturating_add(1);
+    let found = issue_matches::keys(conn, company, &others, &matches, from, limit)?;
+    let Page { items, next } = issue_rows::page_of_keys(conn, company, &found, &request)?;
     let next = next.map(|key| IssueCursor {
         rank: key.rank,
         updated_at: key.updated_at,

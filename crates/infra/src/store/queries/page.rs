@@ -5,8 +5,12 @@ use diesel::QueryResult;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::StoreError;
 
+use super::super::Connection;
 use super::row::Row;
 use crate::store::errors::failed;
+
+/// The database of this mount.
+pub(super) type Backend = <Connection as diesel::Connection>::Backend;
 
 /// The most rows of a list that has no pages.
 pub(super) const MAX_WHOLE: i64 = 10_000;
@@ -14,6 +18,11 @@ pub(super) const MAX_WHOLE: i64 = 10_000;
 diesel::define_sql_function! {
     /// So many characters of a text, from a place on, counted from 1.
     fn substr(text: diesel::sql_types::Text, from: diesel::sql_types::Integer, count: diesel::sql_types::Integer) -> diesel::sql_types::Text;
+}
+
+diesel::define_sql_function! {
+    /// How many bytes a text has. Neither database reads it for that.
+    fn octet_length(text: diesel::sql_types::Nullable<diesel::sql_types::Text>) -> diesel::sql_types::Nullable<diesel::sql_types::Integer>;
 }
 
 /// How many characters a stem has, for `substr`.

@@ -17,6 +17,10 @@ use crate::store::columns::{IdColumn, Key};
 
 /// When more texts than this have the words, only the latest count.
 const LATEST: i64 = 5000;
+/// The latest of so many texts or more are looked for among the texts of the
+/// latest issues, so many of them.
+#[cfg(feature = "postgres")]
+const MANY: i64 = 20_000;
 
 /// Whose text it is.
 #[derive(Clone, Copy)]
@@ -147,21 +151,48 @@ impl TextIndex for PgConnection {
             .iter()
             .map(|term| format!("'{}'{}", term.text, if term.prefix { ":*" } else { "" }))
             .collect();
-        terms.join(" & ")
+        match terms.as_slice() {
+            // PostgreSQL expects a prefix in every fiftieth text, and would rather read all texts
+            // from the latest on than look a single one up. Of two it expects less.
+            [single] => format!("{single} & {single}"),
+            several => several.join(" & "),
+        }
     }
 }
 
 #[cfg(feature = "postgres")]
 impl QueryFragment<Pg> for Texts {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        // An index of this kind hands everything over that it has, and in no order. So it is
+        // asked for so many that they can be put in order, and when there are more, the
+        // latest texts are read instead.
         out.push_sql(
-            "(SELECT t.issue_id, t.comment_id IS NULL AS own \
-             FROM issue_texts t WHERE t.terms @@ CAST(",
+            "(WITH few AS MATERIALIZED (\
+             SELECT t.doc, t.issue_id, t.comment_id FROM issue_texts t WHERE t.terms @@ CAST(",
         );
         out.push_bind_param::<Text, _>(&self.all_of)?;
         out.push_sql(" AS tsquery) AND t.company_id = ");
         out.push_bind_param::<Key, _>(&self.company)?;
-        out.push_sql(" ORDER BY t.doc DESC LIMIT ");
+        out.push_sql(" LIMIT ");
+        out.push_bind_param::<BigInt, _>(&MANY)?;
+        out.push_sql(
+            ") SELECT issue_id, comment_id IS NULL AS own FROM (\
+             SELECT doc, issue_id, comment_id FROM few WHERE (SELECT count(*) FROM few) < ",
+        );
+        out.push_bind_param::<BigInt, _>(&MANY)?;
+        out.push_sql(
+            " UNION ALL SELECT doc, issue_id, comment_id FROM (\
+             SELECT t.doc, t.issue_id, t.comment_id, t.terms \
+             FROM issue_texts t WHERE t.company_id = ",
+        );
+        out.push_bind_param::<Key, _>(&self.company)?;
+        out.push_sql(" ORDER BY t.issue_id DESC LIMIT ");
+        out.push_bind_param::<BigInt, _>(&MANY)?;
+        out.push_sql(") last_texts WHERE terms @@ CAST(");
+        out.push_bind_param::<Text, _>(&self.all_of)?;
+        out.push_sql(" AS tsquery) AND (SELECT count(*) FROM few) >= ");
+        out.push_bind_param::<BigInt, _>(&MANY)?;
+        out.push_sql(") counted ORDER BY doc DESC LIMIT ");
         out.push_bind_param::<BigInt, _>(&LATEST)?;
         out.push_sql(")");
         Ok(())

@@ -8,7 +8,7 @@ use workforce_domain::budget::BudgetBasis;
 use workforce_domain::cost::Window;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::money::Cents;
-use workforce_domain::port::{Reads, SearchCursor, Spender};
+use workforce_domain::port::{FoundIn, Reads, SearchCursor, Spender};
 use workforce_domain::search::SearchQuery;
 use workforce_domain::session::TaskKey;
 use workforce_domain::text::{AccountKey, LabelName, SecretName};
@@ -18,7 +18,7 @@ use workforce_domain::time::Month;
 use super::Body;
 use super::filling::Asked;
 use super::lists::{issue_filters, pages};
-use crate::world::{id, now};
+use crate::world::{id, later, now};
 
 /// Look-ups and sums that need no order of their own.
 pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
@@ -139,13 +139,15 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 for typed in ["x", "fix this", "C1-7"] {
                     let query = SearchQuery::parse(typed).unwrap();
                     for filter in issue_filters(asked) {
-                        let [first, _] = pages(SearchCursor {
-                            found: 2,
+                        let middle = SearchCursor {
+                            found: FoundIn::Title as i16,
                             rank: 2,
-                            updated_at: 0,
+                            updated_at: later(500).micros(),
                             id: asked.issue,
-                        });
-                        reads.issues().search(scope, &query, &filter, &first)?;
+                        };
+                        for page in pages(middle) {
+                            reads.issues().search(scope, &query, &filter, &page)?;
+                        }
                     }
                 }
                 reads.issues().live_child(scope, asked.issue, &[0; 32])?;
