@@ -5,7 +5,7 @@ use workforce_app::Failure;
 use workforce_app::activity_log::document;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::AgentId;
-use workforce_domain::timer::Timer;
+use workforce_domain::timer::{Timer, TimerSetting};
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use crate::support::{House, eventually, shell};
@@ -35,7 +35,11 @@ async fn a_timer_is_set_and_a_due_one_starts_a_run() {
             return Err(Failure::Refused(()));
         };
         let past = ctx.now.minus(Duration::from_secs(1));
-        Ok(tx.engine_mut().set_timer(&held, Some(past), false)?)
+        let due = TimerSetting {
+            next: Some(past),
+            ..TimerSetting::default()
+        };
+        Ok(tx.engine_mut().set_timer(&held, &due)?)
     });
     let runs = eventually("a run", || {
         Some(house.runs(&[])).filter(|runs| !runs.is_empty())
