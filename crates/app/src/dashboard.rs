@@ -54,6 +54,7 @@ pub fn get(
     let month = Month::of(ctx.now);
     let today = Day::of(ctx.now).start();
     let instants = Cutoffs {
+        now: ctx.now,
         today,
         yesterday: today.minus(Day::LENGTH),
         hour_ago: ctx.now.minus(HOUR),

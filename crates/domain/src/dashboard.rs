@@ -5,6 +5,8 @@ use crate::time::Timestamp;
 /// The instants that the figures of a dashboard are counted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cutoffs {
+    /// The present instant.
+    pub now: Timestamp,
     /// The first instant of the day, in UTC.
     pub today: Timestamp,
     /// The first instant of the day before.

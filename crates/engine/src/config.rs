@@ -68,10 +68,9 @@ pub struct EngineConfig {
     pub instance_cap: usize,
     /// For how long a run stays this server's without a renewal.
     pub lease: Duration,
-    /// How often the leases of live runs are renewed, and expired ones of
-    /// others looked for.
+    /// How often the leases of live runs are renewed.
     pub renew_every: Duration,
-    /// How often due wakes are looked for without a nudge.
+    /// How often it is looked what there is to do where nothing says that there is something.
     pub poll_every: Duration,
     /// How long a shutdown waits for live runs to end by themselves.
     pub drain: Duration,
@@ -113,7 +112,7 @@ pub struct EngineConfig {
 
 impl EngineConfig {
     /// A configuration with the usual times: a lease of 60 s renewed every
-    /// 10 s, a look for due wakes every second, 30 s to drain, and 20 s to tell a
+    /// 10 s, a look for what there is to do every 15 s, 30 s to drain, and 20 s to tell a
     /// version. The store counts as shared.
     pub fn new(
         instance: InstanceId,
@@ -133,7 +132,7 @@ impl EngineConfig {
             instance_cap: default_cap(),
             lease: Duration::from_secs(60),
             renew_every: Duration::from_secs(10),
-            poll_every: Duration::from_secs(1),
+            poll_every: Duration::from_secs(15),
             drain: Duration::from_secs(30),
             check_limit: Duration::from_secs(20),
             allowed_env: Vec::new(),

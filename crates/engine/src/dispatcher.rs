@@ -3,7 +3,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use workforce_app::runs;
-use workforce_domain::port::{ClaimRequest, ClaimedRun, MintedToken, StoreError, TokenKind};
+use workforce_domain::actor::InstanceScope;
+use workforce_domain::port::{
+    ClaimRequest, ClaimedRun, MintedToken, StartConditionInputs, StoreError, TokenKind,
+};
 
 use crate::live::LiveRun;
 use crate::state::EngineState;
@@ -22,23 +25,51 @@ pub(crate) async fn run(state: Arc<EngineState>) {
         }
     }
     state.recovered.cancel();
+    let mut readings = state.readings.follow();
+    let mut is_called = true;
     loop {
-        match start_all(&state).await {
+        match start_due(&state, is_called).await {
             Ok(()) => state.tick(),
             Err(error) => {
                 tracing::error!(%error, cause = ?error, "due wakes cannot be claimed");
                 if pause(&state, STORE_PAUSE).await {
                     return;
                 }
+                continue;
             }
         }
-        tokio::select! {
+        is_called = tokio::select! {
             biased;
             () = state.closing.cancelled() => return,
-            () = state.store.notifiers.dispatch.notified() => {}
-            () = sleep(state.config.poll_every) => {}
-        }
+            () = state.store.notifiers.dispatch.notified() => true,
+            _ = readings.next() => false,
+        };
     }
+}
+
+/// Starts every run that may start. Who is called claims at once. Otherwise there rarely is one,
+/// and a look does not keep those waiting who write.
+async fn start_due(state: &Arc<EngineState>, is_called: bool) -> Result<(), StoreError> {
+    if is_called || has_startable(state).await? {
+        start_all(state).await?;
+    }
+    Ok(())
+}
+
+async fn has_startable(state: &EngineState) -> Result<bool, StoreError> {
+    let terms = StartConditionInputs {
+        now: state.store.ports.clock.now(),
+        instance: state.config.instance,
+        instance_cap: instance_cap(state),
+    };
+    state
+        .store
+        .read(move |reads| reads.engine().has_startable(InstanceScope::SYSTEM, &terms))
+        .await
+}
+
+fn instance_cap(state: &EngineState) -> i64 {
+    i64::try_from(state.config.instance_cap).unwrap_or(i64::MAX)
 }
 
 /// Waits; true when the engine closes meanwhile.
@@ -75,7 +106,7 @@ async fn claim(state: &EngineState) -> Result<Option<(ClaimedRun, MintedToken)>,
     let token_digest = token.digest;
     let instance = state.config.instance;
     let lease = state.config.lease;
-    let instance_cap = i64::try_from(state.config.instance_cap).unwrap_or(i64::MAX);
+    let instance_cap = instance_cap(state);
     let claimed = state
         .store
         .write(move |tx, ctx| {

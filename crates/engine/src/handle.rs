@@ -18,8 +18,8 @@ use crate::live::Halt;
 use crate::state::EngineState;
 use crate::transactions::{Notifiers, Transactions};
 use crate::{
-    adapter_check, disk_watch, dispatcher, housekeeping, log_packing, log_publisher, renewal,
-    tickets,
+    adapter_check, agenda, disk_watch, dispatcher, housekeeping, log_packing, log_publisher,
+    renewal, tickets,
 };
 
 /// The longest grace a run gets when the server stops, whatever its agent's
@@ -50,6 +50,7 @@ impl Engine {
         let state = EngineState::new(config, Transactions { ports, notifiers });
         let loops = TaskTracker::new();
         let closing = &state.closing;
+        loops.spawn(kept("agenda", &state, closing, agenda::run));
         loops.spawn(kept("dispatcher", &state, closing, dispatcher::run));
         loops.spawn(kept("housekeeping", &state, closing, housekeeping::run));
         loops.spawn(kept("log-packing", &state, closing, log_packing::run));
@@ -245,5 +246,5 @@ impl EngineSignal for EngineHandle {
 }
 
 /// A dispatcher that looked longer ago than this is stalled; it looks every
-/// second.
+/// 15 seconds.
 const STALLED_AFTER: Duration = Duration::from_secs(30);

@@ -1,15 +1,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, timeout};
 use workforce_app::{budgets, timers};
 use workforce_domain::actor::InstanceScope;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::port::{BudgetStop, StoreError};
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode};
-use workforce_domain::time::Month;
+use workforce_domain::time::{Month, Timestamp};
 
+use crate::agenda::Reading;
 use crate::process_cleanup::{Clearing, kill_leftover_processes, lost_run_end};
 use crate::retention::{Retention, is_due};
 use crate::run_metering::use_of_lost;
@@ -20,14 +20,9 @@ use crate::steps;
 const TAKEN_OVER: usize = 50;
 /// Budget stops are looked up so many at a time.
 const LIFTED: usize = 100;
-/// Timers are looked at so often: none beats more than every 30 s.
-const TIMERS_EVERY: Duration = Duration::from_secs(1);
-/// And so many at a time.
+/// Timers are looked at so many at a time.
 const TIMERS: usize = 100;
-/// How often wakes that nobody will ever answer are looked for. They start
-/// nothing meanwhile.
-const OBSOLETE_EVERY: Duration = Duration::from_secs(1);
-/// So many of them are cancelled at a time.
+/// So many wakes that nobody will ever answer are cancelled at a time.
 const OBSOLETE: usize = 100;
 
 /// Does the recurring work beside starting runs. Begins when the runs of dead
@@ -43,51 +38,54 @@ pub(crate) async fn run(state: Arc<EngineState>) {
         return;
     }
     let mut housekeeping = Housekeeping::default();
+    let mut readings = state.readings.follow();
     while !state.closing.is_cancelled() {
-        housekeeping.run_due(&state).await;
-        state
-            .closing
-            .run_until_cancelled(sleep(state.config.poll_every))
-            .await;
+        let next = async {
+            let rest = housekeeping.retention.due_in();
+            timeout(rest, readings.next()).await.ok()
+        };
+        match state.closing.run_until_cancelled(next).await {
+            Some(Some(reading)) => housekeeping.run_due(&state, &reading).await,
+            Some(None) => housekeeping.retention.run(&state).await,
+            None => return,
+        }
     }
 }
 
 /// When what was done last.
 #[derive(Default)]
 struct Housekeeping {
-    took_over_at: Option<Instant>,
-    timed_at: Option<Instant>,
-    swept_at: Option<Instant>,
+    /// When runs were left whose processes could not be ended.
+    left_at: Option<Instant>,
+    /// When nothing was known to wait for an agent whose timer rests.
+    clear_at: Option<Timestamp>,
     lifted_in: Option<Month>,
     retention: Retention,
 }
 
 impl Housekeeping {
-    /// Does what is due. Errors are logged; the next turn tries again.
-    async fn run_due(&mut self, state: &EngineState) {
-        if is_due(self.took_over_at, state.config.renew_every) {
-            self.took_over_at = Some(Instant::now());
-            log_failure(
+    /// Does what is due. Errors are logged. What is left is still due at the next reading.
+    async fn run_due(&mut self, state: &EngineState, reading: &Reading) {
+        if reading.has_expired_runs() && is_due(self.left_at, state.config.renew_every) {
+            let is_done = log_failure(
                 "expired runs are not taken over",
                 take_over_expired(state).await,
             );
+            self.left_at = (is_done == Some(false)).then(Instant::now);
         }
-        if is_due(self.timed_at, TIMERS_EVERY) {
-            let found = log_failure("timers are not looked at", check_timers(state).await);
-            // Where there were that many, there are more.
-            if found.is_none_or(|found| found < TIMERS) {
-                self.timed_at = Some(Instant::now());
-            }
+        if !reading.has_timers() {
+            self.clear_at = Some(reading.at);
+        } else if let Some(clear_at) = log_failure(
+            "timers are not looked at",
+            check_timers(state, self.clear_at).await,
+        ) {
+            self.clear_at = clear_at;
         }
-        if is_due(self.swept_at, OBSOLETE_EVERY) {
-            let found = log_failure(
+        if reading.has_obsolete_wakes() {
+            log_failure(
                 "obsolete wakes are not cancelled",
                 cancel_obsolete_wakes(state).await,
             );
-            // Where there were that many, there are more.
-            if found.is_none_or(|found| found < OBSOLETE) {
-                self.swept_at = Some(Instant::now());
-            }
         }
         let month = Month::of(state.store.ports.clock.now());
         if self.lifted_in != Some(month)
@@ -99,7 +97,6 @@ impl Housekeeping {
         {
             self.lifted_in = Some(month);
         }
-        self.retention.run(state).await;
     }
 }
 
@@ -109,45 +106,54 @@ fn log_failure<T>(what: &'static str, outcome: Result<T, StoreError>) -> Option<
         .ok()
 }
 
-/// Cancels wakes that nobody will ever answer. Returns how many it cancelled.
-async fn cancel_obsolete_wakes(state: &EngineState) -> Result<usize, StoreError> {
+/// Cancels the wakes that nobody will ever answer.
+async fn cancel_obsolete_wakes(state: &EngineState) -> Result<(), StoreError> {
     let scope = InstanceScope::SYSTEM;
-    if !state
-        .store
-        .read(move |reads| reads.engine().has_obsolete_wakes(scope))
-        .await?
-    {
-        return Ok(0);
+    let mut is_left = true;
+    while is_left && !state.closing.is_cancelled() {
+        let cancelled = state
+            .store
+            .write(move |tx, ctx| {
+                Ok(tx
+                    .engine_mut()
+                    .cancel_obsolete_wakes(scope, ctx.now, OBSOLETE)?)
+            })
+            .await?;
+        // Where there were that many, there are more.
+        is_left = cancelled >= OBSOLETE;
     }
-    state
-        .store
-        .write(move |tx, ctx| {
-            Ok(tx
-                .engine_mut()
-                .cancel_obsolete_wakes(scope, ctx.now, OBSOLETE)?)
-        })
-        .await
+    Ok(())
 }
 
-/// Wakes the agents whose timer is due. Returns how many timers it checked.
-async fn check_timers(state: &EngineState) -> Result<usize, StoreError> {
-    let now = state.store.ports.clock.now();
-    let agents = state
-        .store
-        .read(move |reads| {
-            reads
-                .engine()
-                .timers_to_check(InstanceScope::SYSTEM, now, TIMERS)
-        })
-        .await?;
-    for (company, agent) in &agents {
-        let (company, agent) = (*company, *agent);
-        state
+/// Wakes the agents whose timer is due, and sets the timers that are to be set. Nothing was known
+/// to wait for agents whose timers rest at `clear_at`; until when that is so afterwards.
+async fn check_timers(
+    state: &EngineState,
+    clear_at: Option<Timestamp>,
+) -> Result<Option<Timestamp>, StoreError> {
+    while !state.closing.is_cancelled() {
+        let now = state.store.ports.clock.now();
+        let agents = state
             .store
-            .write(move |tx, ctx| timers::check(tx, ctx, company, agent))
+            .read(move |reads| {
+                reads
+                    .engine()
+                    .timers_to_check(InstanceScope::SYSTEM, now, TIMERS)
+            })
             .await?;
+        for (company, agent) in &agents {
+            let (company, agent) = (*company, *agent);
+            state
+                .store
+                .write(move |tx, ctx| timers::check(tx, ctx, company, agent, clear_at))
+                .await?;
+        }
+        // Where there were that many, there are more.
+        if agents.len() < TIMERS {
+            return Ok(Some(now));
+        }
     }
-    Ok(agents.len())
+    Ok(clear_at)
 }
 
 /// Lifts the budget stops whose budget is not used up in this month.
@@ -178,8 +184,9 @@ async fn lift_budget_stops(state: &EngineState, month: Month) -> Result<(), Stor
 }
 
 /// Ends the runs whose server did not renew their lease, and queues their work
-/// once more. This server's live runs are renewed by their own task.
-async fn take_over_expired(state: &EngineState) -> Result<(), StoreError> {
+/// once more. This server's live runs are renewed by their own task. False when some are left
+/// whose processes are still there.
+async fn take_over_expired(state: &EngineState) -> Result<bool, StoreError> {
     let now = state.store.ports.clock.now();
     let expired = state
         .store
@@ -194,14 +201,16 @@ async fn take_over_expired(state: &EngineState) -> Result<(), StoreError> {
         .filter(|run| !state.live.contains(run.id))
         .collect();
     if expired.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
+    let mut is_done = true;
     let processes = processes_elsewhere(state).await?;
     for run in expired {
         let process = processes.iter().find(|process| process.run == run.id);
         if let Some(process) = process
             && kill_leftover_processes(state, process).await? == Clearing::StillThere
         {
+            is_done = false;
             continue;
         }
         tracing::warn!(run = %run.id, instance = ?run.instance, "a run lost its server");
@@ -216,7 +225,7 @@ async fn take_over_expired(state: &EngineState) -> Result<(), StoreError> {
             })
             .await?;
     }
-    Ok(())
+    Ok(is_done)
 }
 
 /// The processes that other instances recorded.

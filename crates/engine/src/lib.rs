@@ -6,6 +6,7 @@
 
 mod adapter;
 mod adapter_check;
+mod agenda;
 mod config;
 mod containment;
 mod default_cap;

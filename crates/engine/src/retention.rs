@@ -15,7 +15,7 @@ use crate::state::EngineState;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often each kind of row is looked at.
-const EVERY: Duration = Duration::from_secs(60);
+const EVERY: Duration = Duration::from_secs(5 * 60);
 /// So many events of a company are kept at most (docs/events.md#retention).
 const EVENTS_KEPT: i64 = 100_000;
 /// For how long the log of a run is kept after its last line.
@@ -73,16 +73,29 @@ const RULES: [Rule; 5] = [
     },
 ];
 
+/// The pause where more is left than is forgotten at once.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// When each kind of row, and the logs, were last forgotten.
 #[derive(Default)]
 pub(crate) struct Retention {
     rows: [Option<Instant>; RULES.len()],
     logs: Option<Instant>,
+    turn: Option<Instant>,
 }
 
 impl Retention {
+    /// How long nothing is due.
+    pub(crate) fn due_in(&self) -> Duration {
+        let rows = self.rows.iter().map(|done| (done, EVERY));
+        let dues = rows.chain([(&self.logs, HOUR)]);
+        let rests = dues.map(|(done, every)| rest(*done, every));
+        rests.min().unwrap_or(EVERY).max(rest(self.turn, PAUSE))
+    }
+
     /// Forgets what is due. Errors are logged; the next turn tries again.
     pub(crate) async fn run(&mut self, state: &EngineState) {
+        self.turn = Some(Instant::now());
         for (rule, done) in RULES.iter().zip(&mut self.rows) {
             if is_due(*done, EVERY) {
                 let deleted = state
@@ -111,7 +124,12 @@ impl Retention {
 
 /// Whether something that is to be done every so often is to be done now.
 pub(crate) fn is_due(last: Option<Instant>, every: Duration) -> bool {
-    last.is_none_or(|last| last.elapsed() >= every)
+    rest(last, every).is_zero()
+}
+
+/// How long it is until then.
+fn rest(last: Option<Instant>, every: Duration) -> Duration {
+    last.map_or(Duration::ZERO, |last| every.saturating_sub(last.elapsed()))
 }
 
 async fn delete_logs(state: &EngineState) {

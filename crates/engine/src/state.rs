@@ -1,13 +1,16 @@
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use workforce_app::approvals::execution;
 use workforce_domain::time::Timestamp;
 use workforce_git::{Git, GitError};
 use workforce_vitals::{StorageArea, is_full};
 
 use crate::adapter_check::CHECKS_AT_ONCE;
+use crate::agenda::{LOOK_PAUSE, Readings};
 use crate::config::EngineConfig;
 use crate::live::LiveRuns;
 use crate::tickets::LazyGit;
@@ -36,6 +39,8 @@ pub(crate) struct EngineState {
     pub(crate) checks: Arc<Semaphore>,
     /// The tasks that carry out approvals.
     pub(crate) tickets: TaskTracker,
+    /// What there is to do.
+    pub(crate) readings: Readings,
     git: LazyGit,
     last_tick: Mutex<Option<Timestamp>>,
 }
@@ -55,6 +60,7 @@ impl EngineState {
             recovered: CancellationToken::new(),
             checks: Arc::new(Semaphore::new(CHECKS_AT_ONCE)),
             tickets: TaskTracker::new(),
+            readings: Readings::default(),
             git: LazyGit::default(),
             last_tick: Mutex::default(),
         })
@@ -66,6 +72,21 @@ impl EngineState {
     /// There is none that can be used.
     pub(crate) async fn git(&self) -> Result<&Git, GitError> {
         self.git.get(&self.config.tickets).await
+    }
+
+    /// However much there is to do, it is looked for no more often.
+    pub(crate) fn look_pause(&self) -> Duration {
+        LOOK_PAUSE.min(self.config.poll_every)
+    }
+
+    /// Attempts to carry out an approval are given up whose lease ended before that.
+    pub(crate) fn attempts_before(&self, now: Timestamp) -> Timestamp {
+        match self.config.exclusive_store {
+            // What gave its last sign of life before this server began was a server's that is
+            // gone.
+            true => now.max(self.started.plus(execution::LEASE)),
+            false => now,
+        }
     }
 
     /// Whether there is room for what runs write.

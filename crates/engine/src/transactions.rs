@@ -17,12 +17,15 @@ pub(crate) struct Notifiers {
     pub(crate) stops: Notify,
     /// For whoever asks forges.
     pub(crate) forges: Notify,
+    /// For whoever looks what there is to do.
+    pub(crate) changes: Notify,
 }
 
 impl Notifiers {
     pub(crate) fn nudge(&self) {
         self.dispatch.notify_one();
         self.stops.notify_one();
+        self.changes.notify_one();
     }
 }
 
@@ -72,6 +75,7 @@ impl Transactions {
                 signal: &signal,
             };
             let outcome = ports.store.write(|tx| body(tx, &ctx))?;
+            notifiers.changes.notify_one();
             if signal.is_raised() {
                 notifiers.nudge();
             }

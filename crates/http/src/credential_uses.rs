@@ -127,6 +127,13 @@ mod tests {
         ) -> Box<dyn EventSubscription> {
             Box::new(Self)
         }
+
+        fn subscribe_to_all(
+            &self,
+            _listener: Arc<dyn EventListener>,
+        ) -> Box<dyn EventSubscription> {
+            Box::new(Self)
+        }
     }
 
     impl EventSubscription for Broken {}

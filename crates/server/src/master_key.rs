@@ -20,7 +20,7 @@ const FORMER: &str = "WORKFORCE_MASTER_KEY_PREVIOUS";
 pub(crate) const FILE_NAME: &str = "master.key";
 
 /// How often it is looked for a change that has begun.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After a failure it is tried again after so long.
 const PAUSE: Duration = Duration::from_secs(10);
 /// For how long the former key is kept where other servers, or transactions

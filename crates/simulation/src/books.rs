@@ -59,7 +59,7 @@ pub(crate) struct Books {
     pub(crate) ended: BTreeMap<RunId, Timestamp>,
     /// When the work of an agent on an issue was last queued again because it was lost.
     pub(crate) retried: BTreeMap<(AgentId, Option<IssueId>), Timestamp>,
-    /// When the timer of an agent last beat.
+    /// When the timer of an agent last woke it.
     pub(crate) beaten: BTreeMap<AgentId, Timestamp>,
     /// A run that the board cancelled in this step.
     pub(crate) cancelled: Option<RunId>,

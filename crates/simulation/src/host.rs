@@ -45,6 +45,10 @@ pub(crate) struct Host {
     pub(crate) is_recovered: bool,
     pub(crate) renewed_at: Timestamp,
     pub(crate) lifted_in: Option<Month>,
+    /// When it last looked at timers.
+    pub(crate) looked_at: Option<Timestamp>,
+    /// When nothing was known to wait for an agent whose timer rests.
+    pub(crate) clear_at: Option<Timestamp>,
 }
 
 /// A run that a server stays with.
@@ -106,8 +110,9 @@ pub(crate) enum Task {
     Settle(RunId, Option<RunEnd>, Option<RunUse>),
     /// Take a run over whose lease was seen to be over.
     TakeOver(Box<Run>),
-    /// Look at a timer that was seen to be due.
-    Beat(CompanyScope, AgentId),
+    /// Look at a timer that was seen to be due, knowing that no agent whose timer rests had
+    /// work at that instant.
+    Beat(CompanyScope, AgentId, Option<Timestamp>),
     /// Lift a stop that was seen not to be used up in this month.
     Lift(BudgetStop, Month),
     /// See what predecessors left.
@@ -135,6 +140,8 @@ impl Host {
             is_recovered: false,
             renewed_at: now,
             lifted_in: None,
+            looked_at: None,
+            clear_at: None,
         }
     }
 

@@ -5,7 +5,7 @@ use workforce_app::timers;
 use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope};
 use workforce_domain::id::AgentId;
 use workforce_domain::run::{Run, RunErrorCode};
-use workforce_domain::time::Month;
+use workforce_domain::time::{Month, Timestamp};
 use workforce_engine::steps;
 
 use crate::host::{Task, lost_end};
@@ -68,10 +68,17 @@ impl Simulation {
                 .engine()
                 .timers_to_check(InstanceScope::SYSTEM, now, AT_ONCE)
         })?;
+        let host = &mut self.hosts[at];
+        // What was found by the look before is dealt with by now.
+        if !host.tasks.iter().any(|task| matches!(task, Task::Beat(..))) {
+            host.clear_at = host.looked_at;
+        }
+        host.looked_at = Some(now);
+        let clear_at = host.clear_at;
         let beats = due
             .into_iter()
-            .map(|(company, agent)| Task::Beat(company, agent));
-        self.hosts[at].tasks.extend(beats);
+            .map(|(company, agent)| Task::Beat(company, agent, clear_at));
+        host.tasks.extend(beats);
         Ok(())
     }
 
@@ -80,10 +87,11 @@ impl Simulation {
         at: usize,
         company: CompanyScope,
         agent: AgentId,
+        clear_at: Option<Timestamp>,
     ) -> Result<(), Broken> {
         let before = self.beats(company, agent)?;
         self.world
-            .engine(|tx, ctx| timers::check(tx, ctx, company, agent))?;
+            .engine(|tx, ctx| timers::check(tx, ctx, company, agent, clear_at))?;
         let after = self.beats(company, agent)?;
         self.note(|names| {
             format!(
@@ -92,7 +100,7 @@ impl Simulation {
                 names.of(agent)
             )
         });
-        self.check_beat(company, agent, before, after)
+        self.check_beat(agent, clear_at, (before, after))
     }
 
     pub(crate) fn cancel_obsolete_wakes(&mut self, at: usize) -> Result<(), Broken> {

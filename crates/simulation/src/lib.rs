@@ -5,6 +5,7 @@
 //! server remembers between two transactions is imitated, so that another server, a program, the
 //! board or a fault can come in between. A seed determines all of it: ids, tokens, time, order.
 
+mod beats;
 mod board;
 mod books;
 mod checks;

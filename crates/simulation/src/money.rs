@@ -1,64 +1,16 @@
-//! What must hold of timers and of money.
+//! What must hold of money.
 
-use workforce_domain::actor::{CompanyScope, Scope};
+use workforce_domain::actor::Scope;
 use workforce_domain::agent::AgentState;
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::AgentId;
 use workforce_domain::port::Spender;
-use workforce_domain::time::Timestamp;
 
 use crate::books::Spending;
 use crate::simulation::Simulation;
 use crate::world::{Broken, demand};
 
 impl Simulation {
-    /// How often the timer of an agent has beaten, as far as the store tells, and when it is due.
-    pub(crate) fn beats(
-        &self,
-        company: CompanyScope,
-        agent: AgentId,
-    ) -> Result<(i64, Option<Timestamp>), Broken> {
-        self.world.read(|reads| {
-            let timer = reads.agents().timer(company, agent)?.unwrap_or_default();
-            let pending = reads.runs().pending_of(company, agent, 100)?;
-            let general = pending.iter().filter(|wake| wake.issue.is_none());
-            let woken: i64 = general.map(|wake| i64::from(wake.count)).sum();
-            Ok((timer.suppressed + woken, timer.next_tick()))
-        })
-    }
-
-    /// A timer beats when it is due, and not again before the better part of its interval is over.
-    pub(crate) fn check_beat(
-        &mut self,
-        company: CompanyScope,
-        agent: AgentId,
-        before: (i64, Option<Timestamp>),
-        after: (i64, Option<Timestamp>),
-    ) -> Result<(), Broken> {
-        if after.0 == before.0 {
-            return Ok(());
-        }
-        let now = self.world.now();
-        let is_due = before.1.is_some_and(|due| due <= now);
-        demand(
-            is_due && after.0 == before.0 + 1,
-            "a timer beats when it is due",
-            || format!("{agent}: {before:?}, then {after:?}"),
-        )?;
-        let timer = self
-            .world
-            .read(|reads| reads.agents().timer(company, agent))?
-            .unwrap_or_default();
-        let interval = u64::try_from(timer.interval_sec.unwrap_or_default()).unwrap_or_default();
-        let last = self.books.beaten.insert(agent, now);
-        let spacing = last.map(|last| now.since(last).as_millis());
-        demand(
-            spacing.is_none_or(|spacing| spacing >= u128::from(interval) * 900),
-            "a timer that is due beats once",
-            || format!("{agent}: {spacing:?} ms after the last beat, every {interval} s"),
-        )
-    }
-
     /// Notes what was spent, by a report that was taken.
     pub(crate) fn note_spending(&mut self, spending: &Spending) -> Result<(), Broken> {
         self.check_overspend(spending)?;

@@ -47,7 +47,7 @@ impl Simulation {
             Some(Task::Record(run, token)) => self.record(at, run, token),
             Some(Task::Settle(run, end, used)) => self.settle_run(at, run, end, used),
             Some(Task::TakeOver(run)) => self.take_over(at, &run),
-            Some(Task::Beat(company, agent)) => self.beat(at, company, agent),
+            Some(Task::Beat(company, agent, clear_at)) => self.beat(at, company, agent, clear_at),
             Some(Task::Lift(stop, month)) => {
                 self.note(|names| format!("{} lifts a stop", names.host(at)));
                 self.world

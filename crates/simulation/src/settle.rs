@@ -87,6 +87,7 @@ impl Simulation {
                 }
             }
             if is_idle && self.running()?.is_empty() {
+                self.check_timers()?;
                 return Ok(());
             }
         }

@@ -35,7 +35,7 @@ pub struct RuntimeState {
     pub pending: Vec<Wake>,
     /// Its newest run that has ended.
     pub last: Option<Run>,
-    /// Its timer.
+    /// Its timer as it is now.
     pub timer: Timer,
     /// How its spend of the month stands.
     pub usage: BudgetUsage,
@@ -65,12 +65,13 @@ pub fn runtime_state(
     let live = reads.runs().live_of(scope, id)?;
     let (spender, month) = (Spender::Agent(id), Month::of(ctx.now));
     let basis = budgets::basis_of(reads, scope)?;
+    let timer = reads.agents().timer(scope, id)?.unwrap_or_default();
     Ok(RuntimeState {
         status: agent.status(!live.is_empty()),
         live,
         pending: reads.runs().pending_of(scope, id, SHOWN_WAKES)?,
         last: newest.into_iter().find(|run| run.status.is_terminal()),
-        timer: reads.agents().timer(scope, id)?.unwrap_or_default(),
+        timer: timer.seen_at(ctx.now),
         usage: budgets::usage(reads, scope, spender, agent.budget, basis, month)?,
         gate: waits::gate(reads, &agent, ctx.now)?,
         agent,

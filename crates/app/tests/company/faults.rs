@@ -135,7 +135,7 @@ fn the_beat_of_a_timer() {
             |world, agent| {
                 world
                     .system()
-                    .write(|tx, ctx| timers::check(tx, ctx, agent.scope(), agent.id))
+                    .write(|tx, ctx| timers::check(tx, ctx, agent.scope(), agent.id, None))
             },
         );
     }

@@ -1,12 +1,13 @@
 use alloc::vec::Vec;
 
-use super::{Locked, StartConditionInputs, StoreError};
+use super::{Agenda, AgendaTerms, Locked, StartConditionInputs, StoreError};
 use crate::actor::{CompanyScope, InstanceScope};
 use crate::agent::Agent;
 use crate::company::Company;
 use crate::id::{AgentId, InstanceId, IssueId, RunId};
 use crate::run::{ProcessRecord, Run, RunStart};
 use crate::time::{Month, Timestamp};
+use crate::timer::TimerSetting;
 use crate::wake::Wake;
 
 /// What a claim may take.
@@ -97,8 +98,19 @@ pub trait EngineReads {
     /// terminated, or the issue they are to work on has ended.
     fn has_obsolete_wakes(&mut self, scope: InstanceScope) -> Result<bool, StoreError>;
 
-    /// Agents whose timer is due, the longest due first, and those whose timer
-    /// is to be set anew or stopped; at most `limit` of each.
+    /// What there is to do, and when.
+    fn agenda(&mut self, scope: InstanceScope, terms: &AgendaTerms) -> Result<Agenda, StoreError>;
+
+    /// Whether a claim would start a run.
+    fn has_startable(
+        &mut self,
+        scope: InstanceScope,
+        terms: &StartConditionInputs,
+    ) -> Result<bool, StoreError>;
+
+    /// Agents whose timer is due, the longest due first, those whose timer
+    /// is to be set anew or stopped, and those whose timer rests although something waits for
+    /// them; at most `limit` of each.
     fn timers_to_check(
         &mut self,
         scope: InstanceScope,
@@ -178,13 +190,11 @@ pub trait EngineWrites {
     ) -> Result<usize, StoreError>;
 
     /// Sets the timer of a locked agent for the interval it has now, or stops
-    /// it. With `suppressed` the beat that was due is counted as one that was
-    /// not worth a run.
+    /// it.
     fn set_timer(
         &mut self,
         agent: &Locked<Agent>,
-        next: Option<Timestamp>,
-        suppressed: bool,
+        setting: &TimerSetting,
     ) -> Result<(), StoreError>;
 
     /// Forgets events: those of before `before`, and of each company all but

@@ -31,4 +31,8 @@ pub trait EventFeed: Send + Sync {
         company: CompanyId,
         listener: Arc<dyn EventListener>,
     ) -> Box<dyn EventSubscription>;
+
+    /// Notifies `listener` whenever events of any company were committed. Of those of other
+    /// servers it may hear a moment later than who listens to one company.
+    fn subscribe_to_all(&self, listener: Arc<dyn EventListener>) -> Box<dyn EventSubscription>;
 }

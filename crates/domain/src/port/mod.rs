@@ -2,6 +2,7 @@
 //! source of randomness.
 
 mod adapter_checks;
+mod agenda;
 mod agents;
 mod approvals;
 mod attachments;
@@ -35,6 +36,7 @@ mod store;
 mod stream_tickets;
 
 pub use adapter_checks::*;
+pub use agenda::*;
 pub use agents::*;
 pub use approvals::*;
 pub use attachments::*;

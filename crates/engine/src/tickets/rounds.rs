@@ -2,15 +2,16 @@
 //! hangs keeps nothing else waiting.
 
 use std::collections::{HashMap, HashSet};
-use std::future::Future;
+use std::future::{Future, pending};
 use std::pin::pin;
 use std::time::Duration;
 
 use tokio::task::{Id, JoinError, JoinSet};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::StoreError;
 
+use crate::agenda::Reading;
 use crate::state::EngineState;
 
 /// So much of what is due is looked at in a round. What cannot be begun yet stays due,
@@ -40,8 +41,13 @@ pub(in crate::tickets) trait Rounds {
         task: Self::Task,
     ) -> impl Future<Output = Result<(), StoreError>> + Send + 'static;
 
-    /// Ends when it is time for the next round.
-    fn pause(&self) -> impl Future<Output = ()> + Send + '_;
+    /// Whether a round finds something.
+    fn is_due(&self, reading: &Reading) -> bool;
+
+    /// Ends when somebody says that a round finds something.
+    fn called(&self) -> impl Future<Output = ()> + Send + '_ {
+        pending()
+    }
 }
 
 /// A piece of work that is due.
@@ -58,12 +64,22 @@ pub(in crate::tickets) struct Due<T> {
 /// Goes on until the engine closes, and what was begun has come to its end.
 pub(in crate::tickets) async fn go_on<R: Rounds>(state: &EngineState, mut rounds: R) {
     let mut slots = Slots::new(R::NAME, R::AT_ONCE, R::AT_A_PLACE);
+    let mut readings = state.readings.follow();
     while !state.closing.is_cancelled() {
-        let mut waiting = rounds.due().await.unwrap_or_else(|error| {
+        let found = rounds.due().await.inspect_err(|error| {
             tracing::error!(%error, work = R::NAME, "what is due is not looked for");
-            Vec::new()
         });
-        let mut pause = pin!(rounds.pause());
+        let is_known = found.is_ok();
+        let mut waiting = found.unwrap_or_default();
+        let mut pause = pin!(async {
+            if !is_known {
+                return sleep(state.look_pause()).await;
+            }
+            tokio::select! {
+                () = readings.until(|reading| rounds.is_due(reading)) => {}
+                () = rounds.called() => {}
+            }
+        });
         loop {
             slots.begin(&mut waiting, |task| rounds.take(task));
             tokio::select! {
@@ -194,8 +210,6 @@ impl Slots {
 
 #[cfg(test)]
 mod tests {
-    use std::future::pending;
-
     use super::*;
 
     fn slots() -> Slots {

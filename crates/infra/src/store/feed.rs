@@ -19,6 +19,8 @@ struct Inner {
     /// How many there are. Most of the time none, and then a write need not
     /// take the lock.
     count: AtomicUsize,
+    /// How many of them listen to one company.
+    of_one: AtomicUsize,
     table: Mutex<Table>,
 }
 
@@ -29,6 +31,17 @@ type Numbered = Vec<(u64, Arc<dyn EventListener>)>;
 struct Table {
     last_number: u64,
     of_companies: HashMap<CompanyId, Numbered>,
+    of_all: Numbered,
+}
+
+impl Table {
+    /// The listeners of a company, or those of all.
+    fn listeners_of(&mut self, company: Option<CompanyId>) -> &mut Numbered {
+        match company {
+            Some(company) => self.of_companies.entry(company).or_default(),
+            None => &mut self.of_all,
+        }
+    }
 }
 
 impl Inner {
@@ -47,17 +60,44 @@ impl Listeners {
         self.inner.count.load(Ordering::SeqCst) > 0
     }
 
+    /// True while somebody listens to one company, and waits for its events.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(dead_code, reason = "only a relay between servers asks")
+    )]
+    pub(super) fn is_any_of_one(&self) -> bool {
+        self.inner.of_one.load(Ordering::SeqCst) > 0
+    }
+
     /// Notifies the listeners of these companies.
     pub(super) fn notify(&self, companies: &[CompanyId]) {
         if companies.is_empty() || self.inner.count.load(Ordering::SeqCst) == 0 {
             return;
         }
         let table = self.inner.table();
-        for company in companies {
-            for (_, listener) in table.of_companies.get(company).into_iter().flatten() {
-                listener.notify();
-            }
+        let own = companies.iter().filter_map(|it| table.of_companies.get(it));
+        for (_, listener) in own.flatten().chain(&table.of_all) {
+            listener.notify();
         }
+    }
+
+    fn add(
+        &self,
+        company: Option<CompanyId>,
+        listener: Arc<dyn EventListener>,
+    ) -> Box<dyn EventSubscription> {
+        let mut table = self.inner.table();
+        table.last_number += 1;
+        let number = table.last_number;
+        table.listeners_of(company).push((number, listener));
+        self.inner.count.fetch_add(1, Ordering::SeqCst);
+        let of_one = usize::from(company.is_some());
+        self.inner.of_one.fetch_add(of_one, Ordering::SeqCst);
+        Box::new(Subscription {
+            inner: Arc::clone(&self.inner),
+            company,
+            number,
+        })
     }
 
     /// Notifies everybody: something may have been missed.
@@ -67,7 +107,8 @@ impl Listeners {
     )]
     pub(super) fn notify_all(&self) {
         let table = self.inner.table();
-        for (_, listener) in table.of_companies.values().flatten() {
+        let own = table.of_companies.values();
+        for (_, listener) in own.flatten().chain(&table.of_all) {
             listener.notify();
         }
     }
@@ -79,17 +120,11 @@ impl EventFeed for Listeners {
         company: CompanyId,
         listener: Arc<dyn EventListener>,
     ) -> Box<dyn EventSubscription> {
-        let mut table = self.inner.table();
-        table.last_number += 1;
-        let number = table.last_number;
-        let listeners = table.of_companies.entry(company).or_default();
-        listeners.push((number, listener));
-        self.inner.count.fetch_add(1, Ordering::SeqCst);
-        Box::new(Subscription {
-            inner: Arc::clone(&self.inner),
-            company,
-            number,
-        })
+        self.add(Some(company), listener)
+    }
+
+    fn subscribe_to_all(&self, listener: Arc<dyn EventListener>) -> Box<dyn EventSubscription> {
+        self.add(None, listener)
     }
 }
 
@@ -104,7 +139,7 @@ impl fmt::Debug for Listeners {
 /// One listener's place.
 struct Subscription {
     inner: Arc<Inner>,
-    company: CompanyId,
+    company: Option<CompanyId>,
     number: u64,
 }
 
@@ -113,11 +148,14 @@ impl EventSubscription for Subscription {}
 impl Drop for Subscription {
     fn drop(&mut self) {
         let mut table = self.inner.table();
-        if let Some(listeners) = table.of_companies.get_mut(&self.company) {
-            listeners.retain(|(number, _)| *number != self.number);
-            if listeners.is_empty() {
-                table.of_companies.remove(&self.company);
+        let listeners = table.listeners_of(self.company);
+        listeners.retain(|(number, _)| *number != self.number);
+        let is_empty = listeners.is_empty();
+        if let Some(company) = self.company {
+            if is_empty {
+                table.of_companies.remove(&company);
             }
+            self.inner.of_one.fetch_sub(1, Ordering::SeqCst);
         }
         self.inner.count.fetch_sub(1, Ordering::SeqCst);
     }
@@ -162,5 +200,27 @@ mod tests {
         feed.notify_all();
         assert_eq!(count(), 3);
         assert!(!feed.is_any());
+    }
+
+    #[test]
+    fn who_listens_to_all_hears_of_each_company_once() {
+        let feed = Listeners::default();
+        let [one, other] = [1, 2].map(company);
+        let heard = Arc::new(Counted::default());
+        let count = || heard.0.load(Ordering::SeqCst);
+        let subscription = feed.subscribe_to_all(heard.clone());
+        assert!(feed.is_any() && !feed.is_any_of_one());
+        feed.notify(&[one]);
+        assert_eq!(count(), 1);
+        feed.notify(&[one, other]);
+        assert_eq!(count(), 2);
+        feed.notify_all();
+        assert_eq!(count(), 3);
+        let of_one = feed.subscribe(one, heard.clone());
+        assert!(feed.is_any_of_one());
+        drop((subscription, of_one));
+        feed.notify(&[one]);
+        assert_eq!(count(), 3);
+        assert!(!feed.is_any() && !feed.is_any_of_one());
     }
 }

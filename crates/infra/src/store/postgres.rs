@@ -61,3 +61,8 @@ const MONTH_OF_COST: &str = "CAST(to_char(e.occurred_at AT TIME ZONE 'UTC', 'YYY
 
 /// The day of a cost event, counted from 1970-01-01 in UTC.
 const DAY_OF_COST: &str = "CAST(FLOOR(EXTRACT(EPOCH FROM e.occurred_at) / 86400) AS bigint)";
+
+/// How many whole times so many seconds lie between two instants.
+fn intervals_between(from: &str, until: &str, seconds: &str) -> String {
+    format!("CAST(FLOOR(EXTRACT(EPOCH FROM {until} - {from}) / {seconds}) AS bigint)")
+}

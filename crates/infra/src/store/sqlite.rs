@@ -59,3 +59,8 @@ const MONTH_OF_COST: &str =
 
 /// The day of a cost event, counted from 1970-01-01 in UTC.
 const DAY_OF_COST: &str = "e.occurred_at / 86400000000";
+
+/// How many whole times so many seconds lie between two instants.
+fn intervals_between(from: &str, until: &str, seconds: &str) -> String {
+    format!("({until} - {from}) / ({seconds} * 1000000)")
+}

@@ -45,7 +45,8 @@ enum Purpose {
 
 /// What has few rows however many there are elsewhere: one for each company, or for each
 /// open pull request, or none but those that are looked for.
-const OF_FEW: [&str; 12] = [
+const OF_FEW: [&str; 13] = [
+    "agents_resting",
     "agents_stopped_by_budget",
     "agents_timers_to_set",
     "companies_stopped",
@@ -62,7 +63,7 @@ const OF_FEW: [&str; 12] = [
 
 /// What is no table, or is one of [`OF_FEW`] under a name of the statement's own, or the companies,
 /// of which there is one here.
-const SMALL: [&str; 12] = [
+const SMALL: [&str; 13] = [
     "SCAN CONSTANT ROW",
     "SCAN below",
     "SCAN chain",
@@ -73,6 +74,7 @@ const SMALL: [&str; 12] = [
     "SCAN matched",
     "SCAN n",
     "SCAN ranked",
+    "SCAN turn",
     "SCAN up",
     "SCAN waiting",
 ];

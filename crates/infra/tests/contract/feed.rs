@@ -101,3 +101,21 @@ fn servers_on_one_database_hear_of_each_other() {
     }
     assert!(unheard.try_recv().is_err());
 }
+
+#[test]
+fn who_listens_to_all_hears_of_other_servers() {
+    let Some(first) = postgres_store() else {
+        return;
+    };
+    first.is_beneath_the_rules();
+    let second = first.beside();
+    let (listener, rung) = bell();
+    let _place = second.feed().subscribe_to_all(listener);
+    rung.recv_timeout(PATIENCE).unwrap();
+    for _ in 0..2 {
+        let world = World::new(&first);
+        while rung.try_recv().is_ok() {}
+        cause(&world);
+        rung.recv_timeout(PATIENCE).unwrap();
+    }
+}

@@ -22,6 +22,7 @@ fn hours(hours: i64) -> Timestamp {
 
 fn instants() -> Cutoffs {
     Cutoffs {
+        now: now(),
         today: hours(-12),
         yesterday: hours(-36),
         hour_ago: hours(-1),

@@ -27,6 +27,7 @@ mod doctor;
 mod faulty_disk;
 mod harness;
 mod histories;
+mod idle;
 mod linearizability;
 mod lost_commits;
 mod office;

@@ -10,6 +10,7 @@ use workforce_domain::issue::{Issue, Lease};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{ClaimRequest, ClaimedRun, RunFilter, TokenKind, Tokens};
 use workforce_domain::run::{Run, RunEnd, RunOutcome, RunStatus};
+use workforce_domain::time::Timestamp;
 use workforce_domain::wake::Wake;
 
 use super::{World, done, there};
@@ -51,9 +52,16 @@ impl World {
         })
     }
 
-    /// Looks at every timer that is due or to be set.
+    /// Looks at every timer that is due or to be set, as a server that looks at them all the
+    /// time: no agent whose timer rested had work until now.
     #[track_caller]
     pub fn check_timers(&self) {
+        self.check_timers_since(Some(self.now()));
+    }
+
+    /// The same, as a server that knows that until then at most.
+    #[track_caller]
+    pub fn check_timers_since(&self, clear_at: Option<Timestamp>) {
         let system = self.system();
         let now = self.now();
         let found: Result<_, Failure<Infallible>> = self.store().read(|reads| {
@@ -61,7 +69,7 @@ impl World {
             Ok(reads.engine().timers_to_check(scope, now, 100)?)
         });
         for (company, agent) in done(found) {
-            done(system.write(|tx, ctx| timers::check(tx, ctx, company, agent)));
+            done(system.write(|tx, ctx| timers::check(tx, ctx, company, agent, clear_at)));
         }
     }
 

@@ -76,9 +76,12 @@ fn a_beat_of_an_idle_agent_is_counted_and_no_row_is_made() {
     let world = World::sqlite();
     let agent = hired(&world, &json!({ "intervalSec": 60 }));
     world.check_timers();
+    let first = timer(&world, &agent).next.unwrap();
+    world.advance(first.since(world.now()));
     for beats in 1..=3 {
-        a_beat_later(&world);
-        assert_eq!(timer(&world, &agent).suppressed, beats);
+        assert_eq!(seen(&world, &agent).suppressed, beats);
+        world.advance(MINUTE);
+        world.check_timers();
     }
     assert!(world.pending_wakes(&agent).is_empty());
     let keen = hired(&world, &json!({ "intervalSec": 60, "alwaysRun": true }));
@@ -101,6 +104,110 @@ fn a_beat_of_an_idle_agent_is_counted_and_no_row_is_made() {
     for (agent, wakes) in [(&keen, 1), (&ceo, 1), (&lazy, 0)] {
         assert_eq!(world.pending_wakes(agent).len(), wakes, "{}", agent.name);
     }
+}
+
+/// The timer as anybody is told.
+fn seen(world: &World, agent: &Agent) -> Timer {
+    timer(world, agent).seen_at(world.now())
+}
+
+#[test]
+fn nothing_is_written_about_an_agent_that_rests() {
+    let world = World::sqlite();
+    let agent = hired(&world, &json!({ "intervalSec": 60 }));
+    world.check_timers();
+    let stored = timer(&world, &agent);
+    assert!(stored.rests && stored.next.is_some_and(|next| next > world.now()));
+    for _ in 0..100 {
+        let before = seen(&world, &agent);
+        world.advance(MINUTE);
+        world.check_timers();
+        assert_eq!(timer(&world, &agent), stored);
+        let after = seen(&world, &agent);
+        assert_eq!(after.suppressed, before.suppressed + 1);
+        assert_eq!(after.next, before.next.map(|next| next.plus(MINUTE)));
+    }
+}
+
+#[test]
+fn work_that_comes_in_between_makes_the_next_beat_happen() {
+    let world = World::sqlite();
+    let agent = hired(&world, &json!({ "intervalSec": 60, "wakeOnDemand": false }));
+    world.check_timers();
+    world.advance(MINUTE * 10 + MINUTE / 4);
+    world.check_timers();
+    let told = seen(&world, &agent);
+    world.todo_for(&agent, "Work");
+    assert!(world.pending_wakes(&agent).is_empty());
+    world.check_timers();
+    assert_eq!(
+        seen(&world, &agent),
+        Timer {
+            rests: false,
+            ..told
+        }
+    );
+    let next = told.next.unwrap();
+    world.advance(next.since(world.now()) - Duration::from_millis(1));
+    world.check_timers();
+    assert!(world.pending_wakes(&agent).is_empty());
+    world.advance(Duration::from_millis(1));
+    world.check_timers();
+    world.check_timers();
+    let wakes = world.pending_wakes(&agent);
+    assert_eq!((wakes.len(), wakes[0].count), (1, 1));
+    assert_eq!(timer(&world, &agent).suppressed, told.suppressed);
+}
+
+#[test]
+fn a_beat_that_came_since_somebody_looked_is_not_lost() {
+    let world = World::sqlite();
+    let agent = hired(&world, &json!({ "intervalSec": 60, "wakeOnDemand": false }));
+    world.check_timers();
+    world.advance(MINUTE * 10);
+    world.todo_for(&agent, "Work");
+    let looked_at = world.now();
+    world.advance(MINUTE);
+    world.check_timers_since(Some(looked_at));
+    world.check_timers_since(Some(looked_at));
+    let wakes = world.pending_wakes(&agent);
+    assert_eq!((wakes.len(), wakes[0].count), (1, 1));
+    // Nor by a server that has just started, and does not beat twice.
+    let late = hired(&world, &json!({ "intervalSec": 60, "wakeOnDemand": false }));
+    world.check_timers();
+    world.advance(MINUTE * 60);
+    world.todo_for(&late, "Work");
+    for _ in 0..2 {
+        world.check_timers_since(None);
+        let wakes = world.pending_wakes(&late);
+        assert_eq!((wakes.len(), wakes[0].count), (1, 1));
+    }
+}
+
+#[test]
+fn an_agent_that_rests_is_woken_at_its_next_beat_once_it_always_runs() {
+    let world = World::sqlite();
+    let agent = hired(&world, &json!({ "intervalSec": 60 }));
+    world.check_timers();
+    world.advance(MINUTE * 10 + MINUTE / 4);
+    let told = seen(&world, &agent);
+    let change = UpdateAgent {
+        runtime_config: Some(document(
+            json!({ "heartbeat": { "intervalSec": 60, "alwaysRun": true } }),
+        )),
+        ..UpdateAgent::default()
+    };
+    done(change_agent(world.board(), agent.id, &change));
+    world.check_timers();
+    assert_eq!(
+        seen(&world, &agent),
+        Timer {
+            rests: false,
+            ..told
+        }
+    );
+    a_beat_later(&world);
+    assert_eq!(world.pending_wakes(&agent).len(), 1);
 }
 
 #[test]

@@ -1,15 +1,14 @@
 //! Which tickets are brought before the board, and when.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::time::sleep;
 use workforce_app::approvals::advance::worktrees_of;
 use workforce_domain::actor::{CompanyOwned, InstanceScope};
 use workforce_domain::execution_workspace::TicketAdvance;
 use workforce_domain::port::StoreError;
 
 use super::advance::bring;
+use crate::agenda::Reading;
 use crate::state::EngineState;
 use crate::tickets::leases::attempt::abandon_left;
 use crate::tickets::leases::hold::end_left;
@@ -19,8 +18,6 @@ use crate::tickets::rounds::{Due, LOOKED_AT, Rounds, go_on};
 /// So many tickets are brought before the board side by side: git is busy with the disk,
 /// and others wait for their answers meanwhile.
 const AT_ONCE: usize = 4;
-/// How often they are looked for.
-const EVERY: Duration = Duration::from_secs(1);
 
 /// Brings tickets before the board until the engine closes.
 pub(crate) async fn run(state: Arc<EngineState>) {
@@ -66,8 +63,8 @@ impl Rounds for Advances {
         async move { bring(&state, due).await }
     }
 
-    async fn pause(&self) {
-        sleep(self.state.config.poll_every.max(EVERY)).await;
+    fn is_due(&self, reading: &Reading) -> bool {
+        self.is_left || reading.has_advances()
     }
 }
 

@@ -90,12 +90,7 @@ impl Attempt {
 
 /// Gives up the executions that no server goes on with.
 pub(in crate::tickets) async fn abandon_left(state: &EngineState) -> Result<(), StoreError> {
-    let now = state.store.ports.clock.now();
-    let before = match state.config.exclusive_store {
-        // What gave its last sign of life before this server began was a server's that is gone.
-        true => now.max(state.started.plus(execution::LEASE)),
-        false => now,
-    };
+    let before = state.attempts_before(state.store.ports.clock.now());
     let abandoned = state
         .store
         .read(move |reads| {

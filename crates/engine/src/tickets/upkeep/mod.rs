@@ -7,9 +7,7 @@ pub(super) mod watch;
 pub(super) mod webhook;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
 use workforce_domain::actor::{CompanyOwned, InstanceScope};
 use workforce_domain::execution_workspace::{ExecutionWorkspace, PullRequestWatch};
 use workforce_domain::port::{Reads, StoreError};
@@ -18,31 +16,20 @@ use workforce_domain::time::Timestamp;
 
 use super::repository::source::places_of;
 use super::rounds::{Due, LOOKED_AT, Rounds, go_on};
-use crate::retention::is_due;
+use crate::agenda::Reading;
 use crate::state::EngineState;
 
 /// So many worktrees are kept up or removed side by side: git is busy with the disk, and
 /// others wait for their answers meanwhile.
 const AT_ONCE: usize = 4;
-/// How often work is looked for.
-const EVERY: Duration = Duration::from_secs(1);
-/// How often worktrees are looked for that are needed no more.
-const CLEAN_UP_EVERY: Duration = Duration::from_secs(10);
 
 /// Goes on until the engine closes.
 pub(crate) async fn run(state: Arc<EngineState>) {
-    let upkeep = Upkeep {
-        state: Arc::clone(&state),
-        cleaned_up: None,
-    };
+    let upkeep = Upkeep(Arc::clone(&state));
     go_on(&state, upkeep).await;
 }
 
-struct Upkeep {
-    state: Arc<EngineState>,
-    /// When nothing was left to be removed.
-    cleaned_up: Option<Instant>,
-}
+struct Upkeep(Arc<EngineState>);
 
 enum Task {
     /// The base branch of a pull request is looked at.
@@ -59,12 +46,8 @@ impl Rounds for Upkeep {
     const AT_A_PLACE: usize = 1;
 
     async fn due(&mut self) -> Result<Vec<Due<Task>>, StoreError> {
-        let mut found = drifts(&self.state).await?;
-        if is_due(self.cleaned_up, CLEAN_UP_EVERY) {
-            let ended = ended(&self.state).await?;
-            self.cleaned_up = ended.is_empty().then(Instant::now);
-            found.extend(ended);
-        }
+        let mut found = drifts(&self.0).await?;
+        found.extend(ended(&self.0).await?);
         let mut all = Vec::new();
         for (worktree, workspace, task) in found {
             all.push(Due {
@@ -78,7 +61,7 @@ impl Rounds for Upkeep {
     }
 
     fn take(&self, task: Task) -> impl Future<Output = Result<(), StoreError>> + Send + 'static {
-        let state = Arc::clone(&self.state);
+        let state = Arc::clone(&self.0);
         async move {
             match task {
                 Task::Drift(watch) => drift::keep_up(&state, &watch).await,
@@ -89,8 +72,8 @@ impl Rounds for Upkeep {
         }
     }
 
-    async fn pause(&self) {
-        sleep(self.state.config.poll_every.max(EVERY)).await;
+    fn is_due(&self, reading: &Reading) -> bool {
+        reading.has_upkeep()
     }
 }
 

@@ -2,9 +2,7 @@
 //! (docs/tickets.md#after-the-pull-request).
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::time::timeout;
 use workforce_app::activity_log::document;
 use workforce_app::pull_requests::{self, FailedCheck, Look, LookOutcome, Question};
 use workforce_domain::Document;
@@ -14,6 +12,7 @@ use workforce_domain::execution_workspace::{ChecksState, PullRequestWatch};
 use workforce_domain::port::StoreError;
 use workforce_forges::{self as forges, ForgeError, RepositoryAddress, Validators, Watched};
 
+use crate::agenda::Reading;
 use crate::state::EngineState;
 use crate::tickets::deliver::forge::state_of;
 use crate::tickets::repository::token::forge_of;
@@ -22,8 +21,6 @@ use crate::tickets::rounds::{Due, LOOKED_AT, Rounds, go_on};
 /// So many are asked about side by side, and so many of them at one forge.
 const AT_ONCE: usize = 8;
 const AT_A_FORGE: usize = 4;
-/// How often due questions are looked for without a nudge.
-const EVERY: Duration = Duration::from_secs(1);
 
 /// Asks until the engine closes.
 pub(crate) async fn run(state: Arc<EngineState>) {
@@ -71,9 +68,12 @@ impl Rounds for Watches {
         async move { ask(&state, watch).await }
     }
 
-    async fn pause(&self) {
-        let nudge = self.0.store.notifiers.forges.notified();
-        let _ = timeout(self.0.config.poll_every.max(EVERY), nudge).await;
+    fn is_due(&self, reading: &Reading) -> bool {
+        reading.has_questions()
+    }
+
+    async fn called(&self) {
+        self.0.store.notifiers.forges.notified().await;
     }
 }
 

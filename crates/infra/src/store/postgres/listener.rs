@@ -30,6 +30,8 @@ const CHANNEL: &str = "workforce_events";
 /// How often a listening connection is read: nothing wakes the thread when a
 /// notification arrives.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
+/// The same while nobody listens to one company: then no stream waits, but the engine.
+const LOOK_AT_LEISURE: Duration = Duration::from_millis(250);
 /// Events of this time share one notification.
 const GATHER: Duration = Duration::from_millis(5);
 /// How often a listening connection is tried with a query: one that was cut
@@ -119,6 +121,12 @@ impl NotificationListener {
         Ok(Self { local, inbox })
     }
 
+    /// Has the thread listen.
+    fn call(&self) {
+        self.inbox.state().called = true;
+        self.inbox.changed.notify_one();
+    }
+
     /// Tells everybody that events of these companies were committed here.
     pub(super) fn notify(&self, companies: &[CompanyId]) {
         if companies.is_empty() {
@@ -142,8 +150,13 @@ impl EventFeed for NotificationListener {
         listener: Arc<dyn EventListener>,
     ) -> Box<dyn EventSubscription> {
         let subscription = self.local.subscribe(company, listener);
-        self.inbox.state().called = true;
-        self.inbox.changed.notify_one();
+        self.call();
+        subscription
+    }
+
+    fn subscribe_to_all(&self, listener: Arc<dyn EventListener>) -> Box<dyn EventSubscription> {
+        let subscription = self.local.subscribe_to_all(listener);
+        self.call();
         subscription
     }
 }
@@ -163,7 +176,11 @@ fn run(url: &str, local: &Listeners, inbox: &Inbox) {
         // While it listens, the thread reads notifications in between;
         // otherwise it sleeps until it is called.
         let listening = local.is_any() || link.as_ref().is_some_and(|link| link.listening);
-        let Some(unannounced) = inbox.wait(listening.then_some(LOOK_EVERY)) else {
+        let every = match local.is_any_of_one() {
+            true => LOOK_EVERY,
+            false => LOOK_AT_LEISURE,
+        };
+        let Some(unannounced) = inbox.wait(listening.then_some(every)) else {
             return;
         };
         match serve(url, &mut link, &unannounced, local) {

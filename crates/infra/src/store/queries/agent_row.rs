@@ -42,6 +42,7 @@ pub(super) struct AgentRow {
     max_concurrent_runs: i32,
     // The same, for its timer.
     heartbeat_interval_sec: Option<i32>,
+    heartbeat_always: bool,
     can_create_agents: bool,
     metadata: JsonColumn<Document>,
     budget_monthly_cents: i64,
@@ -130,6 +131,7 @@ impl From<&Agent> for AgentRow {
             runtime_config: JsonColumn(agent.runtime_config.clone()),
             max_concurrent_runs: agent.max_concurrent_runs(),
             heartbeat_interval_sec: agent.heartbeat_interval_sec(),
+            heartbeat_always: agent.always_runs(),
             can_create_agents: agent.can_create_agents,
             metadata: JsonColumn(agent.metadata.clone()),
             budget_monthly_cents: agent.budget.cents(),

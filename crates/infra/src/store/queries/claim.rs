@@ -14,7 +14,7 @@ use workforce_domain::id::{
     AgentId, CompanyId, ExecutionWorkspaceId, InstanceId, IssueId, RunId, WakeId,
 };
 use workforce_domain::issue::{Holder, Lease};
-use workforce_domain::port::{ClaimRequest, ClaimedRun, Lock, StoreError};
+use workforce_domain::port::{ClaimRequest, ClaimedRun, Lock, StartConditionInputs, StoreError};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
 use workforce_domain::time::{Month, Timestamp};
 
@@ -79,9 +79,28 @@ pub(super) fn claim(
     // The cap of a server counts runs of all companies, so none of the locks
     // below protects it.
     advisory_lock(tx.conn, "claims", request.instance.into()).map_err(failed)?;
-    for company in companies_in_turn(tx.conn)? {
-        if first(tx.conn, request, company)?.is_some() {
-            return claim_of(tx, request, company).map(Some);
+    match first_company(tx.conn, &request.terms())? {
+        Some(company) => claim_of(tx, request, company).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Whether a claim would start a run.
+pub(super) fn is_due(
+    conn: &mut Connection,
+    terms: &StartConditionInputs,
+) -> Result<bool, StoreError> {
+    Ok(first_company(conn, terms)?.is_some())
+}
+
+/// The company whose turn it is among those that have a wake that may be answered.
+fn first_company(
+    conn: &mut Connection,
+    terms: &StartConditionInputs,
+) -> Result<Option<IdColumn<CompanyId>>, StoreError> {
+    for company in companies_in_turn(conn)? {
+        if first(conn, terms, company)?.is_some() {
+            return Ok(Some(company));
         }
     }
     Ok(None)
@@ -95,7 +114,7 @@ fn claim_of(
     id: IdColumn<CompanyId>,
 ) -> Result<ClaimedRun, StoreError> {
     let company = lock_company(tx, id)?;
-    let candidate = first(tx.conn, request, id)?.ok_or(StoreError::Contended)?;
+    let candidate = first(tx.conn, &request.terms(), id)?.ok_or(StoreError::Contended)?;
     let agent = lock_rest(tx, &candidate)?;
     if !still(tx.conn, request, &candidate)? {
         return Err(StoreError::Contended);
@@ -117,10 +136,10 @@ fn companies_in_turn(conn: &mut Connection) -> Result<Vec<IdColumn<CompanyId>>, 
 /// The wake of a company whose turn it is.
 fn first(
     conn: &mut Connection,
-    request: &ClaimRequest,
+    terms: &StartConditionInputs,
     company: IdColumn<CompanyId>,
 ) -> Result<Option<Candidate>, StoreError> {
-    let first = cached(asked!(FIRST, request, company));
+    let first = cached(asked!(FIRST, terms, company));
     first.get_result(conn).optional().map_err(failed)
 }
 

@@ -8,10 +8,12 @@ use workforce_domain::agent::Agent;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId};
 use workforce_domain::port::{
-    BudgetStop, ClaimRequest, ClaimedRun, EngineReads, EngineWrites, Locked, RenewedRun, StoreError,
+    Agenda, AgendaTerms, BudgetStop, ClaimRequest, ClaimedRun, EngineReads, EngineWrites, Locked,
+    RenewedRun, StartConditionInputs, StoreError,
 };
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode, RunStart};
 use workforce_domain::time::{Month, Timestamp};
+use workforce_domain::timer::TimerSetting;
 use workforce_domain::wake::WakeReason;
 
 use super::super::transaction::Transaction;
@@ -20,7 +22,7 @@ use super::predicates::{budget_unspent_by_agent, budget_unspent_by_company, stop
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
-use super::{claim, event_retention, obsolete_wakes, timers, wakes};
+use super::{agenda, claim, event_retention, obsolete_wakes, timers, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
@@ -172,6 +174,18 @@ impl EngineReads for Transaction<'_> {
 
     fn has_obsolete_wakes(&mut self, _scope: InstanceScope) -> Result<bool, StoreError> {
         Ok(!obsolete_wakes::find(self.conn, 1)?.is_empty())
+    }
+
+    fn agenda(&mut self, _scope: InstanceScope, terms: &AgendaTerms) -> Result<Agenda, StoreError> {
+        agenda::agenda(self.conn, terms)
+    }
+
+    fn has_startable(
+        &mut self,
+        _scope: InstanceScope,
+        terms: &StartConditionInputs,
+    ) -> Result<bool, StoreError> {
+        claim::is_due(self.conn, terms)
     }
 
     fn timers_to_check(
@@ -338,11 +352,10 @@ impl EngineWrites for Transaction<'_> {
     fn set_timer(
         &mut self,
         agent: &Locked<Agent>,
-        next: Option<Timestamp>,
-        suppressed: bool,
+        setting: &TimerSetting,
     ) -> Result<(), StoreError> {
         let agent = agent.to_store()?;
-        timers::set(self.conn, agent, next, suppressed)
+        timers::set(self.conn, agent, setting)
     }
 
     fn delete_events(

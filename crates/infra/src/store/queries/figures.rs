@@ -12,7 +12,7 @@ use workforce_domain::issue::IssueStatus;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::StoreError;
 
-use super::super::Connection;
+use super::super::{Connection, intervals_between};
 use super::predicates::{
     AGENT_LIFECYCLE, ISSUE_STATUS, employed_agent, pending_wake, running_run, stopped_by_budget,
     waiting_approval, working_run,
@@ -21,12 +21,14 @@ use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, StringEnumCol
 use crate::store::errors::failed;
 
 /// The casts are for PostgreSQL, where a sum of whole numbers is a decimal
-/// one. What an agent's status shows comes in the order of `Agent::status`.
+/// one. What an agent's status shows comes in the order of `Agent::status`. Beats of resting
+/// timers are counted as `Timer::seen_at` does.
 /// SQLite numbers values in the order in which they are first named.
 static AGENTS: LazyLock<String> = LazyLock::new(|| {
     let enabled = AGENT_LIFECYCLE.is("d", AgentState::Enabled);
     let paused = AGENT_LIFECYCLE.is("d", AgentState::Paused);
     let (employed, running) = (employed_agent("a"), running_run("r"));
+    let passed = intervals_between("a.next_heartbeat_at", "$2", "a.heartbeat_armed_sec");
     format!(
         "SELECT \
         CAST(COALESCE(SUM(CASE WHEN {enabled} AND d.live = 0 \
@@ -39,11 +41,13 @@ static AGENTS: LazyLock<String> = LazyLock::new(|| {
             AND d.consecutive_failures >= $1 THEN 1 ELSE 0 END), 0) AS BIGINT) AS error, \
         CAST(COALESCE(SUM(d.suppressed_wakes), 0) AS BIGINT) AS suppressed, \
         CAST(COALESCE(SUM(d.budget_monthly_cents), 0) AS BIGINT) AS budget \
-        FROM (SELECT a.lifecycle, a.consecutive_failures, a.suppressed_wakes, \
+        FROM (SELECT a.lifecycle, a.consecutive_failures, \
+            a.suppressed_wakes + CASE WHEN a.heartbeat_rests AND a.next_heartbeat_at <= $2 \
+                THEN 1 + {passed} ELSE 0 END AS suppressed_wakes, \
             a.budget_monthly_cents, \
             CASE WHEN EXISTS (SELECT 1 FROM heartbeat_runs r WHERE {running} \
                 AND r.company_id = a.company_id AND r.agent_id = a.id) THEN 1 ELSE 0 END AS live \
-            FROM agents a WHERE a.company_id = $2 AND {employed}) d"
+            FROM agents a WHERE a.company_id = $3 AND {employed}) d"
     )
 });
 
@@ -150,6 +154,7 @@ pub(super) fn figures(
     let company = IdColumn(company.company());
     let agents: AgentSums = sql_query(AGENTS.as_str())
         .bind::<BigInt, _>(i64::from(Agent::FAILURES_SHOWN_AS_ERROR))
+        .bind::<Instant, _>(InstantColumn(at.now))
         .bind::<Key, _>(company)
         .get_result(conn)
         .map_err(failed)?;

@@ -6,6 +6,7 @@
 
 mod activity;
 mod advisory;
+mod agenda;
 mod agent_row;
 mod agent_secrets;
 mod agents;
@@ -70,6 +71,7 @@ mod secrets;
 mod sessions;
 mod spends;
 mod start_conditions;
+mod start_instants;
 mod stream_tickets;
 mod text_index;
 mod ticket_advances;

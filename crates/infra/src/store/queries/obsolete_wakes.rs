@@ -26,23 +26,31 @@ pub(super) struct ObsoleteWake {
     issue: Option<IdColumn<IssueId>>,
 }
 
-static PURPOSELESS: LazyLock<String> = LazyLock::new(|| {
+/// The wakes whose agent is terminated or whose issue has ended.
+pub(super) static PURPOSELESS: LazyLock<String> = LazyLock::new(|| {
     let (pending, execution) = (pending_wake("w"), execution_wake("w"));
     let (terminated, ended) = (terminated_agent("a"), ended_issue("i"));
     format!(
-        "SELECT w.id AS wake, w.issue_id AS issue
-         FROM wakes w
+        "wakes w
          JOIN agents a ON a.company_id = w.company_id AND a.id = w.agent_id
          LEFT JOIN issues i ON i.company_id = w.company_id AND i.id = w.issue_id
-         WHERE {pending} AND ({terminated} OR ({execution} AND {ended}))
+         WHERE {pending} AND ({terminated} OR ({execution} AND {ended}))"
+    )
+});
+
+static OLDEST: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT w.id AS wake, w.issue_id AS issue
+         FROM {}
          ORDER BY w.id
-         LIMIT $1"
+         LIMIT $1",
+        *PURPOSELESS
     )
 });
 
 /// The wakes whose agent is terminated or whose issue has ended, oldest first.
 pub(super) fn find(conn: &mut Connection, limit: usize) -> Result<Vec<ObsoleteWake>, StoreError> {
-    sql_query(PURPOSELESS.as_str())
+    sql_query(OLDEST.as_str())
         .bind::<BigInt, _>(row_limit(limit))
         .load(conn)
         .map_err(failed)

@@ -12,6 +12,7 @@ use workforce_domain::approval::{ApprovalStatus, ApprovalType};
 use workforce_domain::budget::{BudgetBasis, BudgetScope};
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::cost::{BillingType, CostSource};
+use workforce_domain::execution_workspace::ExecutionWorkspaceStatus;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::project::ProjectGovernance;
@@ -38,6 +39,7 @@ const PROJECT_GOVERNANCE: Words<ProjectGovernance> = Words::of("governance");
 const RUN_KIND: Words<RunKind> = Words::of("kind");
 const RUN_STATUS: Words<RunStatus> = Words::of("status");
 const WAKE_STATUS: Words<WakeStatus> = Words::of("status");
+const WORKTREE_STATUS: Words<ExecutionWorkspaceStatus> = Words::of("status");
 
 impl<W: StringEnum> Words<W> {
     const fn of(column: &'static str) -> Self {
@@ -87,6 +89,12 @@ pub(super) fn spaced(condition: StartCondition) -> String {
 /// A wake that waits for its run.
 pub(super) fn pending_wake(wake: &str) -> String {
     WAKE_STATUS.is(wake, WakeStatus::Pending)
+}
+
+/// A pending wake that was to wait for a while when it came about.
+pub(super) fn delayed_wake(wake: &str) -> String {
+    let pending = pending_wake(wake);
+    format!("{pending} AND {wake}.not_before > {wake}.created_at")
 }
 
 /// A wake that asks for nothing any more.
@@ -299,6 +307,11 @@ pub(super) fn approved_plan(approval: &str) -> String {
     let plan = APPROVAL_TYPE.is(approval, ApprovalType::ApproveIssuePlan);
     let approved = APPROVAL_STATUS.is(approval, ApprovalStatus::Approved);
     format!("{plan} AND {approved}")
+}
+
+/// A worktree that is there.
+pub(super) fn ready_worktree(worktree: &str) -> String {
+    WORKTREE_STATUS.is(worktree, ExecutionWorkspaceStatus::Ready)
 }
 
 /// A project that demands an approved plan.

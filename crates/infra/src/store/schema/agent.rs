@@ -33,6 +33,8 @@ diesel::table! {
         heartbeat_interval_sec -> Nullable<Integer>,
         heartbeat_armed_sec -> Nullable<Integer>,
         suppressed_wakes -> BigInt,
+        heartbeat_rests -> Bool,
+        heartbeat_always -> Bool,
         created_at -> Instant,
         updated_at -> Instant,
     }

@@ -6,7 +6,7 @@ use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::board::BoardMember;
 use workforce_domain::dashboard::Cutoffs;
 use workforce_domain::issue::Assignee;
-use workforce_domain::port::{StopScope, StoreError, Tx};
+use workforce_domain::port::{AgendaTerms, StopScope, StoreError, Tx};
 use workforce_domain::run::RunErrorCode;
 use workforce_domain::session::TaskKey;
 use workforce_domain::time::Month;
@@ -24,6 +24,7 @@ type Deed<'a> = Box<dyn FnMut(&mut dyn Tx) -> Result<(), StoreError> + 'a>;
 /// The statements of the dashboard.
 fn counting(store: &TestStore, asked: &Asked) -> Vec<String> {
     let instants = Cutoffs {
+        now: now(),
         today: now(),
         yesterday: now(),
         hour_ago: now(),
@@ -83,6 +84,12 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
             Box::new(|tx: &mut dyn Tx| {
                 let engine = tx.engine();
                 engine.timers_to_check(InstanceScope::SYSTEM, now(), BATCH)?;
+                let terms = AgendaTerms {
+                    now: now(),
+                    ended_by: now(),
+                };
+                engine.agenda(InstanceScope::SYSTEM, &terms)?;
+                engine.has_startable(InstanceScope::SYSTEM, &request(id()).terms())?;
                 engine.budget_stops_to_lift(InstanceScope::SYSTEM, Month::of(now()), BATCH)?;
                 Ok(())
             }),

@@ -6,6 +6,7 @@ use workforce_domain::approval::{ApprovalStatus, ApprovalType};
 use workforce_domain::budget::{BudgetBasis, BudgetScope};
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::cost::{BillingType, CostSource};
+use workforce_domain::execution_workspace::ExecutionWorkspaceStatus;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::project::ProjectGovernance;
 use workforce_domain::run::{RunKind, RunStatus, StartCondition, WakeStatus};
@@ -18,7 +19,7 @@ fn knows<W: StringEnum>(word: &str) -> bool {
 type Column = (&'static str, &'static str, fn(&str) -> bool);
 
 /// The columns whose words statements spell out.
-const COLUMNS: [Column; 16] = [
+const COLUMNS: [Column; 17] = [
     ("agents", "lifecycle", knows::<AgentState>),
     ("agents", "pause_reason", knows::<PauseReason>),
     ("approvals", "status", knows::<ApprovalStatus>),
@@ -28,6 +29,11 @@ const COLUMNS: [Column; 16] = [
     ("companies", "status", knows::<CompanyStatus>),
     ("cost_events", "billing_type", knows::<BillingType>),
     ("cost_events", "source", knows::<CostSource>),
+    (
+        "execution_workspaces",
+        "status",
+        knows::<ExecutionWorkspaceStatus>,
+    ),
     ("heartbeat_runs", "kind", knows::<RunKind>),
     ("heartbeat_runs", "status", knows::<RunStatus>),
     ("issues", "status", knows::<IssueStatus>),

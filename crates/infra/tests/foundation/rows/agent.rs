@@ -34,6 +34,8 @@ pub(crate) fn agent(c: u8, thing: u8) -> Row {
         heartbeat_interval_sec: Null,
         heartbeat_armed_sec: Null,
         suppressed_wakes: Number(0),
+        heartbeat_rests: Flag(false),
+        heartbeat_always: Flag(false),
         created_at: Instant,
         updated_at: Instant,
     })
