@@ -52,6 +52,10 @@ impl EventFeed for Counting {
     ) -> Box<dyn EventSubscription> {
         Box::new(Subscription)
     }
+
+    fn subscribe_to_all(&self, _listener: Arc<dyn EventListener>) -> Box<dyn EventSubscription> {
+        Box::new(Subscription)
+    }
 }
 
 struct Subscription;

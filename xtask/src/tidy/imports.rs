@@ -250,7 +250,7 @@ const PERMISSIONS: &[Permission] = &[
     Permission {
         package: "workforce-bench",
         may_use: &["workforce-app", "workforce-domain", TESTKIT],
-        must_not_see: &["actix-web", "utoipa"],
+        must_not_see: &["utoipa"],
     },
     Permission {
         package: "workforce-codegen",

@@ -9,7 +9,6 @@ use workforce_domain::issue::{Issue, Priority};
 use workforce_domain::port::IssueFilter;
 use workforce_domain::text::{Description, Title};
 use workforce_testkit::on_both_databases;
-use workforce_testkit::store::TestStore;
 
 use self::model::{LATE, Model, WORDS};
 use crate::search::{add, comment_on, found_in_pages, stores};
