@@ -130,13 +130,22 @@ pub(crate) fn get(path: &str, key: Option<&str>) -> Vec<u8> {
 
 /// A POST of the JSON text `body` to `path`.
 pub(crate) fn post(path: &str, key: Option<&str>, body: &str) -> Vec<u8> {
+    sending("POST", path, key, body)
+}
+
+fn sending(method: &str, path: &str, key: Option<&str>, body: &str) -> Vec<u8> {
     let headers = headers(key);
     let length = body.len();
     format!(
-        "POST {path} HTTP/1.1\r\n{headers}Content-Type: application/json\r\n\
+        "{method} {path} HTTP/1.1\r\n{headers}Content-Type: application/json\r\n\
          Content-Length: {length}\r\n\r\n{body}"
     )
     .into_bytes()
+}
+
+/// A PATCH of `path` with the JSON text `body`.
+pub(crate) fn patch(path: &str, key: Option<&str>, body: &str) -> Vec<u8> {
+    sending("PATCH", path, key, body)
 }
 
 fn headers(key: Option<&str>) -> String {

@@ -44,7 +44,7 @@ impl Measurement {
 }
 
 /// The smallest of `sorted` that is not exceeded by `percent` of them (nearest rank, exact).
-fn percentile(sorted: &[Duration], percent: usize) -> Duration {
+pub(crate) fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or_default()
 }

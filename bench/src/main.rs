@@ -10,6 +10,7 @@ mod claims;
 mod client;
 mod company;
 mod comparison;
+mod crowd;
 mod database;
 mod figure;
 mod limit;
@@ -39,6 +40,7 @@ use workforce_testkit::postgres::Cluster;
 use workforce_testkit::store::{postgres_store, sqlite_store};
 
 use crate::claims::Claims;
+use crate::crowd::{Crowd, CrowdRun};
 use crate::figure::Figure;
 use crate::load::Pace;
 use crate::machine::{Machine, load_average};
@@ -70,6 +72,12 @@ struct Options {
     /// Measure only these figures, and no claims
     #[arg(long, value_enum, value_name = "FIGURE", value_delimiter = ',')]
     only: Vec<Figure>,
+    /// Measure only so many agents at work at once, at a steady rate
+    #[arg(long, conflicts_with_all = ["only", "claims"])]
+    agents: Option<usize>,
+    /// How often each of them goes through its seven requests, in seconds
+    #[arg(long, default_value_t = 60, requires = "agents")]
+    cycle: u32,
     /// Measure only what a claim costs, by how many wakes are due
     #[arg(long, conflicts_with = "only")]
     claims: bool,
@@ -115,12 +123,16 @@ fn measure(options: &Options) -> Result<()> {
     let began_at = Timestamp::from_micros(random::now()).to_string();
     let load_average_at_begin = load_average();
     let pace = pace(options.quick);
-    let claims = claims(options, pace)?;
-    let (runs, statement_differences) = if options.claims {
-        Default::default()
+    let (mut claims, mut runs, mut statement_differences) = Default::default();
+    let mut crowds = Vec::new();
+    if let Some(agents) = options.agents {
+        crowds = crowds_at_work(options, &root, agents)?;
     } else {
-        figures_of_program(options, &root, pace)?
-    };
+        claims = claims_of(options, pace)?;
+        if !options.claims {
+            (runs, statement_differences) = figures_of_program(options, &root, pace)?;
+        }
+    }
     let acceptance = acceptance(&runs, &claims);
     println!("\nTargets\n\n{}", acceptance_lines(&acceptance));
     for difference in &statement_differences {
@@ -134,6 +146,7 @@ fn measure(options: &Options) -> Result<()> {
         pace,
         claims,
         runs,
+        crowds,
         statement_differences,
         acceptance,
     };
@@ -171,8 +184,30 @@ fn figures_of_program(
     Ok((runs, statement_differences))
 }
 
+/// So many agents at work on each database that is asked for, and with two servers on one
+/// PostgreSQL.
+fn crowds_at_work(options: &Options, root: &Path, agents: usize) -> Result<Vec<CrowdRun>> {
+    let program = repository::program(root, options.no_build)?;
+    let crowd = Crowd {
+        agents,
+        cycle: Duration::from_secs(options.cycle.into()),
+        duration: Duration::from_secs(if options.quick { 10 } else { 60 }),
+    };
+    let mut runs = Vec::new();
+    if options.database != Databases::Postgres {
+        runs.push(crowd.on_sqlite(&program)?);
+    }
+    if options.database != Databases::Sqlite {
+        let cluster = Cluster::start_durable().context("failed to start PostgreSQL")?;
+        for servers in [1, 2] {
+            runs.push(crowd.on_postgres(&program, &cluster, servers)?);
+        }
+    }
+    Ok(runs)
+}
+
 /// What a claim costs on each database that is asked for.
-fn claims(options: &Options, pace: Pace) -> Result<Vec<Claims>> {
+fn claims_of(options: &Options, pace: Pace) -> Result<Vec<Claims>> {
     let mut claims = Vec::new();
     if !options.only.is_empty() {
         return Ok(claims);

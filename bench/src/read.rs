@@ -1,7 +1,7 @@
 //! The statements of each read, in the order in which the server runs them.
 //!
 //! They follow the use cases of `crates/app` and the queries of `crates/infra`, as those of
-//! [`write`](crate::write) do, and are compared with them in the same way.
+//! [`write`](mod@crate::write) do, and are compared with them in the same way.
 
 use anyhow::{Context as _, Result, bail};
 use workforce_domain::time::{Month, Timestamp};

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::claims::Claims;
+use crate::crowd::CrowdRun;
 use crate::figure::Figure;
 use crate::load::{Measurement, Pace};
 use crate::machine::Machine;
@@ -21,6 +22,8 @@ pub(crate) struct Report {
     pub(crate) pace: Pace,
     pub(crate) claims: Vec<Claims>,
     pub(crate) runs: Vec<Run>,
+    /// Many agents at work.
+    pub(crate) crowds: Vec<CrowdRun>,
     /// Writes whose baseline runs other statements than the server.
     pub(crate) statement_differences: Vec<String>,
     pub(crate) acceptance: Vec<Criterion>,

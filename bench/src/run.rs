@@ -200,10 +200,10 @@ impl Bench {
     }
 }
 
-const DATA: &str = "data";
+pub(crate) const DATA: &str = "data";
 
 /// The file in the data folder.
-const DATABASE_FILE: &str = "workforce.db";
+pub(crate) const DATABASE_FILE: &str = "workforce.db";
 
 fn ratio(server: &Measurement, baseline: &Measurement) -> f64 {
     server.per_second / baseline.per_second

@@ -97,6 +97,11 @@ impl Server {
         Ok(server)
     }
 
+    /// The number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }

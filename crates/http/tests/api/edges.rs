@@ -28,6 +28,19 @@ api_tests! {
         assert_eq!((head.status, head.text.as_str()), (200, ""));
     }
 
+    fn literal_parts_of_a_path_win_and_escapes_are_read(api) {
+        let company = api.company("Shop");
+        let id = id(&company);
+        let escaped = id.replace('-', "%2D");
+        assert_eq!(api.get(&format!("/api/companies/{escaped}")).ok(200)["id"], id);
+        api.get(&format!("/api/companies%2F{id}")).problem(404, "route_not_found");
+        api.get(&format!("/api/companies/{id}%2Fissues")).problem(404, "not_found");
+        api.get("/api/companies//issues").problem(404, "route_not_found");
+        // Not the agent whose short name is `me`.
+        api.get("/api/agents/me").problem(401, "agent_required");
+        api.get("/api/agents/you").problem(404, "not_found");
+    }
+
     fn every_answer_carries_the_request_id(api) {
         let sent = |id: &str| {
             let answer = api.send("GET", "/api/health", &[("X-Request-Id", id)], b"");

@@ -42,6 +42,19 @@ fn a_file_may_be_opened_again_and_has_everything() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+/// What the build sets in `.cargo/config.toml`.
+#[test]
+fn sqlite_is_built_to_plan_once_and_to_lock_no_connection() {
+    let store = sqlite_store();
+    let mut raw = Raw::of(&store);
+    let built_with = ["ENABLE_QPSG", "THREADSAFE=2"].map(|option| {
+        raw.count(&format!(
+            "SELECT COUNT(*) AS n FROM pragma_compile_options WHERE compile_options = '{option}'"
+        ))
+    });
+    assert_eq!(built_with, [1, 1]);
+}
+
 #[test]
 fn a_folder_that_cannot_be_made_is_told() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,255 @@
+//! `cargo xtask bench --agents`: many agents at work at a steady rate, each of which asks who it
+//! is and what it has to do, makes an issue, checks it out, comments, reports what it cost and
+//! ends it; with readers of live events beside them.
+
+mod company;
+mod streams;
+mod usage;
+mod work;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, anyhow};
+use diesel::{PgConnection, SqliteConnection};
+use serde::Serialize;
+use workforce_testkit::postgres::{self, Cluster};
+
+use self::company::{CrowdAgent, found};
+use self::streams::{Readers, StreamFigures};
+use self::usage::{Used, size_of_files, size_on_server};
+use self::work::{Latencies, STEPS, Step, work};
+use crate::database::Database;
+use crate::load::Measurement;
+use crate::report::{POSTGRES, SQLITE};
+use crate::run::{DATA, DATABASE_FILE};
+use crate::server::{Memory, Server, Start};
+
+/// Connections over which agents ask, however many agents there are.
+const CONNECTIONS: usize = 500;
+/// Open streams of events.
+const STREAMS: usize = 200;
+/// Threads of a client have small stacks: there are many.
+const STACK: usize = 256 * 1024;
+
+/// How a crowd works.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Crowd {
+    pub(crate) agents: usize,
+    /// Each agent goes through all its steps once in this time.
+    pub(crate) cycle: Duration,
+    /// For how long it is measured.
+    pub(crate) duration: Duration,
+}
+
+/// What was measured of a crowd.
+#[derive(Debug, Serialize)]
+pub(crate) struct CrowdRun {
+    pub(crate) database: String,
+    servers: usize,
+    agents: usize,
+    connections: usize,
+    cycle_seconds: f64,
+    seconds: f64,
+    requests_per_second: f64,
+    /// Of all servers, in microseconds.
+    processor_micros_per_request: f64,
+    memory: Vec<Memory>,
+    database_growth_mib: f64,
+    /// Requests that were sent more than a second after their time.
+    late: usize,
+    streams: StreamFigures,
+    steps: Vec<(Step, Measurement)>,
+}
+
+impl Crowd {
+    /// One server on SQLite.
+    pub(crate) fn on_sqlite(self, program: &Path) -> Result<CrowdRun> {
+        let home = tempfile::tempdir().context("failed to create a temporary folder")?;
+        let data = home.path().join(DATA);
+        let file = data.join(DATABASE_FILE);
+        let server = start(program, &data, &home.path().join("log"), None)?;
+        let size = || size_of_files(&file);
+        self.on::<SqliteConnection>(SQLITE, vec![server], &size)
+    }
+
+    /// So many servers on one PostgreSQL.
+    pub(crate) fn on_postgres(
+        self,
+        program: &Path,
+        cluster: &Cluster,
+        servers: usize,
+    ) -> Result<CrowdRun> {
+        let home = tempfile::tempdir().context("failed to create a temporary folder")?;
+        let database = postgres::database(cluster.url());
+        let started = (0..servers)
+            .map(|number| {
+                let data = home.path().join(format!("{DATA}{number}"));
+                let log = home.path().join(format!("log{number}"));
+                start(program, &data, &log, Some(database.url()))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let url = database.url();
+        let size = || size_on_server(&mut PgConnection::open(url)?);
+        self.on::<PgConnection>(POSTGRES, started, &size)
+    }
+
+    fn on<D: Database>(
+        self,
+        name: &str,
+        servers: Vec<Server>,
+        size: &dyn Fn() -> Result<u64>,
+    ) -> Result<CrowdRun> {
+        let count = servers.len();
+        println!("\n{name}, {count} servers: hiring {} agents", self.agents);
+        let first = servers.first().context("there is no server")?;
+        let agents = found(first.address(), self.agents)?;
+        let size_before = size()?;
+        println!("{name}: at work for {} s", self.duration.as_secs());
+        let addresses: Vec<_> = servers.iter().map(Server::address).collect();
+        let readers = Readers::open(&addresses, &agents, STREAMS)?;
+        let used_before = Used::by(&servers)?;
+        let began = Instant::now();
+        let latencies = self.at_work(&addresses, &agents, began)?;
+        let took = began.elapsed();
+        let used = Used::by(&servers)?.since(used_before);
+        let streams = readers.close()?;
+        let run = CrowdRun {
+            database: name.to_owned(),
+            servers: count,
+            agents: self.agents,
+            connections: CONNECTIONS.min(self.agents),
+            cycle_seconds: self.cycle.as_secs_f64(),
+            seconds: took.as_secs_f64(),
+            requests_per_second: latencies.count() as f64 / took.as_secs_f64(),
+            processor_micros_per_request: used.as_secs_f64() * 1e6
+                / latencies.count().max(1) as f64,
+            memory: servers.iter().map(Server::memory).collect::<Result<_>>()?,
+            database_growth_mib: size()?.saturating_sub(size_before) as f64 / 1_048_576.0,
+            late: latencies.late,
+            streams,
+            steps: latencies.measurements(took)?,
+        };
+        for server in servers {
+            server.stop()?;
+        }
+        println!("\n{}", run.table());
+        Ok(run)
+    }
+
+    /// Has each connection serve its share of the agents, one after the other, each at its time.
+    fn at_work(
+        self,
+        addresses: &[std::net::SocketAddr],
+        agents: &[CrowdAgent],
+        began: Instant,
+    ) -> Result<Latencies> {
+        let share = agents.len().div_ceil(CONNECTIONS.min(agents.len()));
+        let failed = AtomicBool::new(false);
+        let outcomes: Vec<Result<Latencies>> = thread::scope(|scope| {
+            let threads = agents.chunks(share).enumerate().map(|(number, agents)| {
+                let address = addresses[number % addresses.len()];
+                let failed = &failed;
+                let pause = self.cycle.div_f64((share * STEPS.len()) as f64);
+                let shift = pause.mul_f64(number as f64 / CONNECTIONS as f64);
+                thread::Builder::new()
+                    .stack_size(STACK)
+                    .spawn_scoped(scope, move || {
+                        let outcome = work(self, address, agents, began + shift, failed);
+                        if outcome.is_err() {
+                            failed.store(true, Ordering::Relaxed);
+                        }
+                        outcome
+                    })
+            });
+            let threads: Vec<_> = threads.collect();
+            let joined = threads.into_iter().map(|thread| match thread {
+                Ok(thread) => thread
+                    .join()
+                    .unwrap_or_else(|_| Err(anyhow!("a thread panicked"))),
+                Err(error) => Err(error.into()),
+            });
+            joined.collect()
+        });
+        let mut all = Latencies::default();
+        for outcome in outcomes {
+            all.add(outcome?);
+        }
+        Ok(all)
+    }
+}
+
+impl CrowdRun {
+    fn table(&self) -> String {
+        let servers = match self.servers {
+            1 => "one server".to_owned(),
+            count => format!("{count} servers"),
+        };
+        let memory: Vec<_> = self
+            .memory
+            .iter()
+            .map(|memory| format!("{:.0}", memory.resident_mib))
+            .collect();
+        let StreamFigures {
+            open,
+            events,
+            p50_ms,
+            p99_ms,
+        } = self.streams;
+        let mut text = format!(
+            "{}, {servers}, {} agents, each at work every {:.0} s, {} connections\n\
+             {:.0} requests/s, {:.0} us of processor time each, {} sent late, memory {} MiB, \
+             database {:+.1} MiB\n\
+             {open} streams: {events} events, p50 {p50_ms:.1} ms, p99 {p99_ms:.1} ms after they \
+             happened\n\n\
+             step                per s   p50 ms   p99 ms   max ms\n",
+            self.database,
+            self.agents,
+            self.cycle_seconds,
+            self.connections,
+            self.requests_per_second,
+            self.processor_micros_per_request,
+            self.late,
+            memory.join(" + "),
+            self.database_growth_mib,
+        );
+        for (step, measured) in &self.steps {
+            // Writing to a text does not fail.
+            let _ = writeln!(
+                text,
+                "{:<16}{:>9.0}{:>9.2}{:>9.2}{:>9.1}",
+                step.title(),
+                measured.per_second,
+                measured.p50_ms,
+                measured.p99_ms,
+                measured.max_ms
+            );
+        }
+        text
+    }
+}
+
+impl Latencies {
+    fn measurements(self, took: Duration) -> Result<Vec<(Step, Measurement)>> {
+        STEPS
+            .into_iter()
+            .zip(self.of_steps)
+            .filter(|(_, latencies)| !latencies.is_empty())
+            .map(|(step, latencies)| Ok((step, Measurement::of(latencies, took)?)))
+            .collect()
+    }
+}
+
+fn start(program: &Path, data_dir: &Path, log: &Path, url: Option<&str>) -> Result<Server> {
+    fs::create_dir_all(data_dir)?;
+    Server::start(&Start {
+        program,
+        data_dir,
+        log,
+        database_url: url,
+    })
+}
