@@ -59,27 +59,24 @@ pub(crate) enum Value<'v> {
 #[diesel(sql_type = KeyType)]
 pub(crate) struct Key(pub(crate) Uuid);
 
-/// Several keys as one value: an array on PostgreSQL, a JSON text on SQLite.
+/// Several keys: an array on PostgreSQL, a value each on SQLite. As the server does, the last one
+/// is repeated until their number is a power of two.
 #[derive(Debug, Clone)]
-pub(crate) struct Keys {
-    array: Vec<Key>,
-    json: String,
-}
+pub(crate) struct Keys(Vec<Key>);
 
 impl FromIterator<Key> for Keys {
     fn from_iter<I: IntoIterator<Item = Key>>(keys: I) -> Self {
-        let array: Vec<Key> = keys.into_iter().collect();
-        let texts: Vec<String> = array.iter().map(|key| format!("\"{}\"", key.0)).collect();
-        Self {
-            array,
-            json: format!("[{}]", texts.join(",")),
+        let mut keys: Vec<Key> = keys.into_iter().collect();
+        if let Some(last) = keys.last().copied() {
+            keys.resize(keys.len().next_power_of_two(), last);
         }
+        Self(keys)
     }
 }
 
 impl Keys {
     pub(crate) fn is_empty(&self) -> bool {
-        self.array.is_empty()
+        self.0.is_empty()
     }
 }
 
@@ -90,9 +87,11 @@ trait Choice: diesel::backend::Backend + Sized {
 
 impl Choice for Sqlite {
     fn push<'b>(keys: &'b Keys, out: &mut AstPass<'_, 'b, Self>) -> QueryResult<()> {
-        out.push_sql("IN (SELECT value FROM json_each(");
-        out.push_bind_param::<Text, _>(&keys.json)?;
-        out.push_sql("))");
+        for (before, key) in keys.0.iter().enumerate() {
+            out.push_sql(if before == 0 { "IN (" } else { ", " });
+            out.push_bind_param::<KeyType, _>(key)?;
+        }
+        out.push_sql(")");
         Ok(())
     }
 }
@@ -100,7 +99,7 @@ impl Choice for Sqlite {
 impl Choice for Pg {
     fn push<'b>(keys: &'b Keys, out: &mut AstPass<'_, 'b, Self>) -> QueryResult<()> {
         out.push_sql("= ANY(");
-        out.push_bind_param::<Array<KeyType>, _>(&keys.array)?;
+        out.push_bind_param::<Array<KeyType>, _>(&keys.0)?;
         out.push_sql(")");
         Ok(())
     }

@@ -59,50 +59,18 @@ impl<ST, GB> ValidGrouping<GB> for Fixed<ST> {
 #[derive(Clone, Debug)]
 pub(crate) struct OneOf<C, I: Id> {
     column: C,
-    ids: Ids<I>,
+    ids: Vec<IdColumn<I>>,
 }
 
-/// The ids as one value.
-#[derive(Clone, Debug)]
-struct Ids<I: Id> {
-    #[cfg(feature = "postgres")]
-    array: Vec<IdColumn<I>>,
-    #[cfg(feature = "sqlite")]
-    json: String,
-    kind: PhantomData<I>,
-}
-
-/// That `column` holds one of `ids`, which are bound as one value.
+/// That `column` holds one of `ids`. The last one stands there as often as it takes for their
+/// number to be a power of two, so that SQLite, which has a place in the text for each, keeps few
+/// statements.
 pub(crate) fn one_of<C, I: Id>(column: C, ids: impl IntoIterator<Item = I>) -> OneOf<C, I> {
-    let ids: Vec<_> = ids.into_iter().map(IdColumn).collect();
-    OneOf {
-        column,
-        ids: Ids {
-            #[cfg(feature = "sqlite")]
-            json: json(&ids),
-            #[cfg(feature = "postgres")]
-            array: ids,
-            kind: PhantomData,
-        },
+    let mut ids: Vec<_> = ids.into_iter().map(IdColumn).collect();
+    if let Some(last) = ids.last().copied() {
+        ids.resize(ids.len().next_power_of_two(), last);
     }
-}
-
-/// A JSON array of ids. They hold nothing that JSON escapes.
-#[cfg(feature = "sqlite")]
-fn json<I: Id>(ids: &[IdColumn<I>]) -> String {
-    let mut json = String::with_capacity(2 + 39 * ids.len());
-    json.push('[');
-    for (before, id) in ids.iter().enumerate() {
-        let uuid: uuid::Uuid = id.0.into();
-        json.push_str(if before == 0 { "\"" } else { ",\"" });
-        json.push_str(
-            uuid.hyphenated()
-                .encode_lower(&mut uuid::Uuid::encode_buffer()),
-        );
-        json.push('"');
-    }
-    json.push(']');
-    json
+    OneOf { column, ids }
 }
 
 impl<C: Expression, I: Id> Expression for OneOf<C, I>
@@ -118,10 +86,15 @@ where
     C: QueryFragment<diesel::sqlite::Sqlite>,
 {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, diesel::sqlite::Sqlite>) -> QueryResult<()> {
+        use crate::store::columns::Key;
+
         self.column.walk_ast(out.reborrow())?;
-        out.push_sql(" IN (SELECT value FROM json_each(");
-        out.push_bind_param::<diesel::sql_types::Text, _>(&self.ids.json)?;
-        out.push_sql("))");
+        out.push_sql(" IN (");
+        for (before, id) in self.ids.iter().enumerate() {
+            out.push_sql(if before == 0 { "" } else { ", " });
+            out.push_bind_param::<Key, _>(id)?;
+        }
+        out.push_sql(")");
         Ok(())
     }
 }
@@ -137,7 +110,7 @@ where
 
         self.column.walk_ast(out.reborrow())?;
         out.push_sql(" = ANY(");
-        out.push_bind_param::<Array<Key>, _>(&self.ids.array)?;
+        out.push_bind_param::<Array<Key>, _>(&self.ids)?;
         out.push_sql(")");
         Ok(())
     }
