@@ -130,6 +130,10 @@ fn the_beat_of_a_timer() {
                 world.check_timers();
                 // Longer than the interval with its jitter.
                 world.advance(Duration::from_secs(90));
+                if !always {
+                    // Or nothing is written: the timer rests.
+                    world.todo_for(&agent, "Work");
+                }
                 agent
             },
             |world, agent| {
