@@ -18,6 +18,7 @@ use crate::figure::{Figure, Place};
 use crate::read::Reader;
 use crate::seed::Issues;
 use crate::server::Server;
+use crate::statement::Key;
 use crate::write::Writer;
 
 /// Makes the database of a connection log every statement of later connections.
@@ -50,15 +51,16 @@ pub(crate) fn differences(
     let compared = |figure: &Figure| figure.is_write() || figure.has_limit();
     for figure in Figure::ALL.into_iter().filter(compared) {
         let begin = log()?.len();
-        let operation = figure.operations(company, issues, first).into_iter().next();
-        for request in operation.unwrap_or_default() {
-            client.send(&request)?.require_success()?;
+        let operations = figure.operations(company, issues, first);
+        let operation = operations.into_iter().next().unwrap_or_default();
+        for request in &operation {
+            client.send(request)?.require_success()?;
         }
         let middle = log()?.len();
         if figure.is_write() {
             writer.write(figure, &mut session)?;
         } else {
-            let asked = issues.all.first().copied();
+            let asked = operation.first().and_then(|request| issue_in(request));
             reader.read(figure, asked, session.database(), &mut Vec::new())?;
         }
         let log = log()?;
@@ -74,6 +76,12 @@ pub(crate) fn differences(
         }
     }
     Ok(differences)
+}
+
+/// The issue that the path of a request names last.
+fn issue_in(request: &[u8]) -> Option<Key> {
+    let path = std::str::from_utf8(request).ok()?.split(' ').nth(1)?;
+    path.rsplit('/').next()?.parse().ok().map(Key)
 }
 
 /// The statements of every transaction that begins by asking who presents a key: what the server

@@ -187,6 +187,14 @@ pub(super) const LAST_REVISION: &str =
 pub(super) const LIVE_RUNS: &str = "SELECT DISTINCT agent_id FROM heartbeat_runs \
      WHERE company_id = ? AND agent_id ? AND status = 'running'";
 
+/// What a company spent and holds. Values: company three times, month.
+pub(super) const COMPANY_SPEND: &str = "SELECT CAST(COALESCE(SUM(t.spent_micros), 0) AS BIGINT) AS actual, \
+     CAST(COALESCE(SUM(t.estimated_micros), 0) AS BIGINT) AS estimated, \
+     (SELECT CAST(COALESCE(SUM(h.held_micros), 0) AS BIGINT) FROM run_spends h \
+     WHERE h.held_micros > 0 AND h.company_id = ?) AS held \
+     FROM spend_totals t WHERE t.company_id = ? AND t.scope_type = 'company' \
+     AND t.scope_id = ? AND t.month = ?";
+
 /// What an agent spent and holds. Values: company, agent, both again, month.
 pub(super) const AGENT_SPEND: &str = "SELECT CAST(COALESCE(SUM(t.spent_micros), 0) AS BIGINT) AS actual, \
      CAST(COALESCE(SUM(t.estimated_micros), 0) AS BIGINT) AS estimated, \
@@ -236,10 +244,6 @@ pub(super) const UNDECIDED_APPROVAL: &str = "WITH RECURSIVE chain (id, depth) AS
          AND a.id = l.approval_id \
          AND a.type = 'approve_issue_plan' AND a.status IN ('pending', 'revision_requested') \
      ORDER BY 2, 1 LIMIT 1";
-
-/// What was spent in a month. Values: company, scope, spender, month, 1.
-pub(super) const SPENT: &str = "SELECT spent_micros FROM spend_totals WHERE company_id = ? \
-     AND scope_type = ? AND scope_id = ? AND month = ? LIMIT ?";
 
 /// A new cost event.
 pub(super) const INSERT_COST_EVENT: &str = "INSERT INTO cost_events (id, company_id, agent_id, \

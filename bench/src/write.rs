@@ -175,7 +175,7 @@ impl Writer {
         ))?;
         let agent = [Value::Key(self.agent), Value::Key(self.company), ONE];
         database.run(Statement::locking(sql::AGENT, &agent))?;
-        self.look_up_spend(database, "company", self.company, month)?;
+        self.look_up_company_spend(database, month)?;
         let id = self.random.key(at);
         let values = [
             Value::Key(id),
@@ -205,8 +205,8 @@ impl Writer {
             ];
             database.run(Statement::new(sql::ADD_TO_TOTAL, &values))?;
         }
-        self.look_up_spend(database, "agent", self.agent, month)?;
-        self.look_up_spend(database, "company", self.company, month)?;
+        self.look_up_agent_spend(database, month)?;
+        self.look_up_company_spend(database, month)?;
         let deed = Deed {
             action: "cost.reported",
             entity: "cost_event",

@@ -30,21 +30,35 @@ impl Writer {
         database.run(Statement::new(sql::LABELS, &values))
     }
 
-    pub(super) fn look_up_spend(
+    pub(super) fn look_up_company_spend(
         &self,
         database: &mut impl Database,
-        scope: &str,
-        spender: Key,
         month: i32,
     ) -> Result<()> {
+        let company = Value::Key(self.company);
         let values = [
-            Value::Key(self.company),
-            Value::Text(scope),
-            Value::Key(spender),
+            company.clone(),
+            company.clone(),
+            company,
             Value::Integer(month),
-            ONE,
         ];
-        database.run(Statement::new(sql::SPENT, &values))
+        database.run(Statement::new(sql::COMPANY_SPEND, &values))
+    }
+
+    pub(super) fn look_up_agent_spend(
+        &self,
+        database: &mut impl Database,
+        month: i32,
+    ) -> Result<()> {
+        let (company, agent) = (Value::Key(self.company), Value::Key(self.agent));
+        let values = [
+            company.clone(),
+            agent.clone(),
+            company,
+            agent,
+            Value::Integer(month),
+        ];
+        database.run(Statement::new(sql::AGENT_SPEND, &values))
     }
 
     pub(super) fn save_issue(
