@@ -43,16 +43,8 @@ impl RequestContext {
 
     /// Whether [`Self::scrub`] knows all that it needs without a look at the store.
     pub(super) fn scrubs_without_store(&self) -> bool {
-        let presented = self.request.presented();
-        let Some(token) = presented.authorization.and_then(bearer) else {
-            return true;
-        };
-        let is_of_run = presented.run_header.is_some() || kind_of(token) == Some(TokenKind::Run);
-        !is_of_run || {
-            let ports = &self.state.ports;
-            let digest = ports.tokens.digest(token);
-            ports.engine.scrubber_of_token(&digest).is_some()
-        }
+        let token = self.request.presented().authorization.and_then(bearer);
+        token.is_none_or(|token| self.scrubber_at_hand(token).is_some())
     }
 
     fn clean(&mut self, scrubber: &dyn TextScrubber) {
@@ -66,19 +58,26 @@ impl RequestContext {
         }
     }
 
-    /// What cleans the texts of the run that the caller acts for.
-    fn scrubber(&self, token: &str) -> Result<Option<Arc<dyn TextScrubber>>, Problem> {
+    /// What cleans the texts of the run that the caller acts for, if there is one; nothing when
+    /// only the store tells.
+    fn scrubber_at_hand(&self, token: &str) -> Option<Option<Arc<dyn TextScrubber>>> {
         let ports = &self.state.ports;
         // The engine knows what it gave out; a token tells its run by itself.
         let digest = ports.tokens.digest(token);
         if let Some(scrubber) = ports.engine.scrubber_of_token(&digest) {
-            return Ok(Some(scrubber));
+            return Some(Some(scrubber));
         }
         let presented = self.request.presented();
         // Nobody else can act for a run: a look at the store would find none.
-        if presented.run_header.is_none() && kind_of(token) != Some(TokenKind::Run) {
-            return Ok(None);
+        (presented.run_header.is_none() && kind_of(token) != Some(TokenKind::Run)).then_some(None)
+    }
+
+    /// The same, with a look at the store where it takes one.
+    fn scrubber(&self, token: &str) -> Result<Option<Arc<dyn TextScrubber>>, Problem> {
+        if let Some(at_hand) = self.scrubber_at_hand(token) {
+            return Ok(at_hand);
         }
+        let (ports, presented) = (&self.state.ports, self.request.presented());
         let now = ports.clock.now();
         ports
             .store

@@ -16,6 +16,7 @@ use super::issue_walk::{Bounds, FIRST_ROWS, Listed, Next, Step, Walk};
 use crate::store::columns::IdColumn;
 use crate::store::errors::failed;
 use crate::store::schema::{issue_labels, issues};
+use crate::store::stable::one_of;
 
 /// Rows that a walk reads at most, of a page of common size.
 const WALKED_ROWS: usize = 4096;
@@ -185,12 +186,13 @@ fn labelled(
     if labels.is_empty() || keys.is_empty() {
         return Ok(keys);
     }
-    let labels: Vec<_> = labels.iter().copied().map(IdColumn).collect();
-    let ids: Vec<_> = keys.iter().map(|key| IdColumn(key.id)).collect();
     let labelled: Vec<IdColumn<IssueId>> = issue_labels::table
         .filter(issue_labels::company_id.eq(IdColumn(asked.company.company())))
-        .filter(issue_labels::issue_id.eq_any(ids))
-        .filter(issue_labels::label_id.eq_any(labels))
+        .filter(one_of(
+            issue_labels::issue_id,
+            keys.iter().map(|key| key.id),
+        ))
+        .filter(one_of(issue_labels::label_id, labels.iter().copied()))
         .select(issue_labels::issue_id)
         .load(conn)
         .map_err(failed)?;
@@ -213,13 +215,13 @@ pub(super) fn in_place(
     };
     let is_doubted = |key: &SearchCursor| key.found >= first as i16;
     let doubted = keys.iter().filter(|key| is_doubted(key));
-    let doubted: Vec<_> = doubted.map(|key| IdColumn(key.id)).collect();
+    let doubted: Vec<_> = doubted.map(|key| key.id).collect();
     if doubted.is_empty() {
         return Ok(keys.to_vec());
     }
     let rows: Vec<(IdColumn<IssueId>, String, String, Option<String>)> = issues::table
         .filter(issues::company_id.eq(IdColumn(asked.company.company())))
-        .filter(issues::id.eq_any(doubted))
+        .filter(one_of(issues::id, doubted))
         .select((
             issues::id,
             issues::identifier,

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Bool};
@@ -21,6 +20,7 @@ use super::row::exactly_one;
 use crate::store::columns::{IdColumn, InstantColumn, Key};
 use crate::store::errors::failed;
 use crate::store::schema::agents;
+use crate::store::stable::fixed;
 
 /// The timer of an agent.
 pub(super) fn find(
@@ -76,7 +76,7 @@ pub(super) fn to_check(
     limit: usize,
 ) -> Result<Vec<(CompanyScope, AgentId)>, StoreError> {
     let due: Vec<TimerOwner> = agents::table
-        .filter(sql::<Bool>(SET_TO_BEAT))
+        .filter(fixed::<Bool>(SET_TO_BEAT))
         .filter(agents::next_heartbeat_at.le(InstantColumn(now)))
         .order((agents::next_heartbeat_at, agents::id))
         .limit(row_limit(limit))
@@ -84,14 +84,14 @@ pub(super) fn to_check(
         .load(conn)
         .map_err(failed)?;
     let to_set: Vec<TimerOwner> = agents::table
-        .filter(sql::<Bool>(TO_SET))
+        .filter(fixed::<Bool>(TO_SET))
         .order(agents::id)
         .limit(row_limit(limit))
         .select((agents::company_id, agents::id))
         .load(conn)
         .map_err(failed)?;
     let to_rise: Vec<TimerOwner> = agents::table
-        .filter(sql::<Bool>(&TO_RISE))
+        .filter(fixed::<Bool>(TO_RISE.as_str()))
         .order((agents::company_id, agents::id))
         .limit(row_limit(limit))
         .select((agents::company_id, agents::id))
