@@ -35,8 +35,9 @@ struct QueuedWrite<I, A, R> {
     parsed: ParsedWrite<I>,
     act: A,
     answer: R,
-    /// Held until the request is served.
-    _claim: Option<KeyGuard>,
+    /// Held until the request is served, and given back before its answer: whoever has the answer
+    /// may repeat the request at once.
+    claim: Option<KeyGuard>,
     span: tracing::Span,
     /// What the last run of its body led to.
     outcome: Option<Result<Response, Problem>>,
@@ -73,6 +74,7 @@ where
     fn end(self: Box<Self>, outcome: Result<(), StoreError>) {
         let Self {
             rqctx,
+            claim,
             outcome: own,
             served,
             ..
@@ -81,6 +83,7 @@ where
             Ok(()) => own.unwrap_or_else(|| Err(into_problem(StoreError::Contended.into()))),
             Err(error) => Err(into_problem(Failure::Store(error))),
         };
+        drop(claim);
         // Nobody waits any more where the client is gone.
         let _unheard = served.send(served_with.map(|response| (rqctx, response)));
     }
@@ -131,7 +134,7 @@ impl RequestContext {
             parsed,
             act: steps.act,
             answer: steps.answer,
-            _claim: claim,
+            claim,
             span: tracing::Span::current(),
             outcome: None,
             served,

@@ -27,6 +27,15 @@ api_tests! {
         keyed(api, "/api/companies", "k2", &json!({ "name": "Acme" })).ok(201);
     }
 
+    fn whoever_has_an_answer_may_repeat_the_request_at_once(api) {
+        let path = format!("/api/companies/{}/goals", id(&api.company("Acme")));
+        for number in 0..150 {
+            let key = number.to_string();
+            let first = keyed(api, &path, &key, &json!({ "title": key })).ok(201);
+            assert_eq!(keyed(api, &path, &key, &json!({ "title": key })).ok(201), first);
+        }
+    }
+
     fn a_refused_request_keeps_nothing(api) {
         let company = api.company("Acme");
         let path = format!("/api/companies/{}/issues", id(&company));
