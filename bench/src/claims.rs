@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use workforce_app::wakes::{self, WakeRequest};
 use workforce_app::{Failure, Refusal, agents, companies, issues};
 use workforce_domain::agent::Agent;
@@ -37,14 +37,14 @@ const DUE: [usize; 2] = [100, 10_000];
 const LIVE: usize = 2;
 
 /// What a claim costs on one database.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Claims {
-    pub(crate) database: &'static str,
+    pub(crate) database: String,
     pub(crate) rows: Vec<ClaimRow>,
 }
 
 /// What a claim costs with so many due wakes.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ClaimRow {
     pub(crate) due: usize,
     pub(crate) claim: Measurement,
@@ -80,7 +80,7 @@ impl Claims {
 
 /// Measures claims on stores of their own, which `open` makes.
 pub(crate) fn measure<D: Database>(
-    database: &'static str,
+    database: &str,
     pace: Pace,
     open: impl Fn() -> Result<TestStore>,
 ) -> Result<Claims> {
@@ -93,7 +93,10 @@ pub(crate) fn measure<D: Database>(
             Ok(ClaimRow { due: *due, claim })
         })
         .collect::<Result<_>>()?;
-    Ok(Claims { database, rows })
+    Ok(Claims {
+        database: database.to_owned(),
+        rows,
+    })
 }
 
 /// Every run that is claimed is ended, and its agent woken again, so that as many wakes stay due.

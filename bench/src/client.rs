@@ -4,11 +4,19 @@
 //! there. A general client parses every header, allocates per request and keeps a pool; this one
 //! sends bytes that were made before, and reads of the answer only its status and its length.
 
+mod head;
+mod refusal;
+mod target;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+
+use self::head::{Body, Head};
+pub(crate) use self::refusal::Refused;
+pub(crate) use self::target::{Caller, Target};
 
 /// No answer takes so long; a server that hangs fails the measurement.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -33,8 +41,7 @@ impl Answer<'_> {
         if (200..300).contains(&self.status) {
             return Ok(());
         }
-        let body = String::from_utf8_lossy(self.body);
-        bail!("the server answered {}: {body}", self.status)
+        Err(Refused::of(*self).into())
     }
 }
 
@@ -64,13 +71,29 @@ impl Client {
             }
         };
         let head = Head::parse(&self.received[..head_length])?;
-        while self.received.len() < head_length + head.body_length {
-            self.receive()?;
-        }
+        let body = match head.body {
+            Body::Length(length) => {
+                while self.received.len() < head_length + length {
+                    self.receive()?;
+                }
+                head_length..head_length + length
+            }
+            Body::Chunks => {
+                while !head::join_chunks(&mut self.received, head_length)? {
+                    self.receive()?;
+                }
+                head_length..self.received.len()
+            }
+        };
         Ok(Answer {
             status: head.status,
-            body: &self.received[head_length..head_length + head.body_length],
+            body: &self.received[body],
         })
+    }
+
+    /// Waits longer, or less long, for what is asked from now on.
+    pub(crate) fn wait_at_most(&self, patience: Duration) -> Result<()> {
+        Ok(self.stream.set_read_timeout(Some(patience))?)
     }
 
     fn receive(&mut self) -> Result<()> {
@@ -88,71 +111,44 @@ impl Client {
     }
 }
 
-/// What is needed of the head of an answer.
-#[derive(Debug, PartialEq, Eq)]
-struct Head {
-    status: u16,
-    body_length: usize,
+/// A GET of `path`.
+pub(crate) fn get(path: &str, caller: Caller<'_>) -> Vec<u8> {
+    without_body("GET", path, caller)
 }
 
-impl Head {
-    fn parse(head: &[u8]) -> Result<Self> {
-        let head = std::str::from_utf8(head).context("the head of an answer is not text")?;
-        let mut lines = head.split("\r\n");
-        let status = lines
-            .next()
-            .and_then(|line| line.split(' ').nth(1)?.parse().ok())
-            .context("an answer has no status")?;
-        let mut body_length = None;
-        for (name, value) in lines.filter_map(|line| line.split_once(':')) {
-            if name.eq_ignore_ascii_case("content-length") {
-                body_length = Some(value.trim().parse().context("a length is not a number")?);
-            } else if name.eq_ignore_ascii_case("transfer-encoding") {
-                bail!("the answer comes in chunks, which this client does not read");
-            }
-        }
-        let body_length = match body_length {
-            Some(length) => length,
-            None if status == 204 => 0,
-            None => bail!("an answer does not say its length"),
-        };
-        Ok(Self {
-            status,
-            body_length,
-        })
-    }
-}
-
-/// A GET of `path`, by the holder of `key`, or by the board where there is none.
-pub(crate) fn get(path: &str, key: Option<&str>) -> Vec<u8> {
-    format!("GET {path} HTTP/1.1\r\n{}\r\n", headers(key)).into_bytes()
+/// A DELETE of `path`.
+pub(crate) fn delete(path: &str, caller: Caller<'_>) -> Vec<u8> {
+    without_body("DELETE", path, caller)
 }
 
 /// A POST of the JSON text `body` to `path`.
-pub(crate) fn post(path: &str, key: Option<&str>, body: &str) -> Vec<u8> {
-    sending("POST", path, key, body)
+pub(crate) fn post(path: &str, caller: Caller<'_>, body: &str) -> Vec<u8> {
+    with_body("POST", path, caller, body)
 }
 
-fn sending(method: &str, path: &str, key: Option<&str>, body: &str) -> Vec<u8> {
-    let headers = headers(key);
+/// A PATCH of `path` with the JSON text `body`.
+pub(crate) fn patch(path: &str, caller: Caller<'_>, body: &str) -> Vec<u8> {
+    with_body("PATCH", path, caller, body)
+}
+
+/// The method and the path of a request.
+pub(crate) fn asked(request: &[u8]) -> String {
+    let end = request.windows(10).position(|it| it == b" HTTP/1.1\r");
+    String::from_utf8_lossy(&request[..end.unwrap_or(request.len())]).into_owned()
+}
+
+fn without_body(method: &str, path: &str, caller: Caller<'_>) -> Vec<u8> {
+    format!("{method} {path} HTTP/1.1\r\n{}\r\n", caller.headers()).into_bytes()
+}
+
+fn with_body(method: &str, path: &str, caller: Caller<'_>, body: &str) -> Vec<u8> {
+    let headers = caller.headers();
     let length = body.len();
     format!(
         "{method} {path} HTTP/1.1\r\n{headers}Content-Type: application/json\r\n\
          Content-Length: {length}\r\n\r\n{body}"
     )
     .into_bytes()
-}
-
-/// A PATCH of `path` with the JSON text `body`.
-pub(crate) fn patch(path: &str, key: Option<&str>, body: &str) -> Vec<u8> {
-    sending("PATCH", path, key, body)
-}
-
-fn headers(key: Option<&str>) -> String {
-    let credential = key.map_or_else(String::new, |key| {
-        format!("Authorization: Bearer {key}\r\n")
-    });
-    format!("Host: 127.0.0.1\r\n{credential}")
 }
 
 #[cfg(test)]
@@ -176,7 +172,7 @@ mod tests {
         });
         let mut client = Client::connect(address).unwrap();
         let outcome = client
-            .send(&get("/", None))
+            .send(&get("/", Caller::BOARD))
             .map(|it| (it.status, String::from_utf8_lossy(it.body).into_owned()));
         server.join().unwrap();
         outcome
@@ -201,21 +197,29 @@ mod tests {
     }
 
     #[test]
-    fn a_length_is_needed_unless_there_is_no_content() {
-        let head = |text: &str| Head::parse(text.as_bytes()).map(|it| (it.status, it.body_length));
-        assert_eq!(head("HTTP/1.1 204 No Content\r\n\r\n").unwrap(), (204, 0));
-        assert!(head("HTTP/1.1 200 OK\r\n\r\n").is_err());
-        assert!(head("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").is_err());
+    fn chunks_are_joined_however_they_are_cut() {
+        let answer = answered_with(&[
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{\"a",
+            "\r\n4;x=y\r\n\":1}\r",
+            "\n0\r\n\r",
+            "\n",
+        ]);
+        assert_eq!(answer.unwrap(), (200, "{\"a\":1}".to_owned()));
+    }
+
+    #[test]
+    fn a_request_is_known_by_its_method_and_path() {
+        assert_eq!(asked(&get("/a?b=c", Caller::BOARD)), "GET /a?b=c");
     }
 
     #[test]
     fn a_request_says_who_asks_and_how_long_its_body_is() {
         assert_eq!(
-            String::from_utf8(post("/a", Some("k"), "{}")).unwrap(),
+            String::from_utf8(post("/a", Caller::agent("k"), "{}")).unwrap(),
             "POST /a HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer k\r\n\
              Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
         );
-        let anonymous = String::from_utf8(get("/b", None)).unwrap();
+        let anonymous = String::from_utf8(get("/b", Caller::BOARD)).unwrap();
         assert_eq!(anonymous, "GET /b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
     }
 }

@@ -1,26 +1,30 @@
 //! The company that is measured: made through the API, so that its credentials and its
 //! configuration are real ones.
 
-use anyhow::{Context as _, Result};
-use serde_json::{Value as Json, json};
+use anyhow::Result;
+use serde_json::json;
 
-use crate::client::{Client, post};
+use crate::board::Board;
+use crate::client::{Caller, Target};
 use crate::database::Database;
-use crate::server::Server;
 use crate::statement::{Key, Statement, Value};
 
 /// As many agents check issues out at once.
 pub(crate) const AGENTS: usize = 16;
 const PROJECTS: usize = 4;
+/// Says to whoever finds it whose it is.
+pub(crate) const NAME: &str = "Measured by the bench";
 
 /// A company with agents that are never run: what an engine does beside the requests would be
 /// measured with them.
 #[derive(Debug, Clone)]
 pub(crate) struct Company {
     pub(crate) id: Key,
+    /// What requests name the server that it is at.
+    pub(crate) host: String,
     pub(crate) agents: Vec<Agent>,
     pub(crate) projects: Vec<Key>,
-    pub(crate) goal: Key,
+    pub(crate) goal: Option<Key>,
 }
 
 #[derive(Debug, Clone)]
@@ -30,44 +34,60 @@ pub(crate) struct Agent {
 }
 
 impl Company {
-    /// Founds a company on a running server.
-    pub(crate) fn found(server: &Server) -> Result<Self> {
-        let mut board = Board(Client::connect(server.address())?);
-        let id = board
-            .create("/api/companies", &json!({ "name": "Measured" }))?
-            .id()?;
-        let below = |kind: &str| format!("/api/companies/{}/{kind}", id.0);
-        let goal = json!({ "title": "Answer fast", "level": "company" });
-        let goal = board.create(&below("goals"), &goal)?.id()?;
-        let projects = (1..=PROJECTS)
-            .map(|n| {
-                let project = json!({ "name": format!("Project {n}") });
-                board.create(&below("projects"), &project)?.id()
-            })
-            .collect::<Result<_>>()?;
-        let agents = (1..=AGENTS)
-            .map(|n| {
-                let agent = json!({
-                    "name": format!("Agent {n}"),
-                    "role": "engineer",
-                    "adapterType": "process",
-                    "adapterConfig": { "command": "true" },
-                    "runtimeConfig": { "heartbeat": { "enabled": false, "wakeOnDemand": false } },
-                });
-                let id = board.create(&below("agents"), &agent)?.id()?;
-                let path = format!("/api/agents/{}/keys", id.0);
-                let answer = board.create(&path, &json!({ "name": "bench" }))?;
-                let key = answer.0["key"].as_str().context("a new key has no `key`")?;
-                let key = key.to_owned();
-                Ok(Agent { id, key })
-            })
-            .collect::<Result<_>>()?;
+    /// Founds a company that has everything it needs on a running server.
+    pub(crate) fn found(target: &Target) -> Result<Self> {
+        let mut board = Board::of(target)?;
+        let mut company = Self::register(&mut board)?;
+        company.plan(&mut board)?;
+        company.hire(&mut board)?;
+        Ok(company)
+    }
+
+    /// A company that has nothing yet.
+    pub(crate) fn register(board: &mut Board) -> Result<Self> {
         Ok(Self {
-            id,
-            agents,
-            projects,
-            goal,
+            id: board
+                .create("/api/companies", &json!({ "name": NAME }))?
+                .id()?,
+            host: board.host().to_owned(),
+            agents: Vec::new(),
+            projects: Vec::new(),
+            goal: None,
         })
+    }
+
+    /// Gives it a goal and projects.
+    pub(crate) fn plan(&mut self, board: &mut Board) -> Result<()> {
+        let goal = json!({ "title": "Answer fast", "level": "company" });
+        self.goal = Some(board.create(&self.below("goals"), &goal)?.id()?);
+        for n in 1..=PROJECTS {
+            let project = json!({ "name": format!("Project {n}") });
+            let project = board.create(&self.below("projects"), &project)?.id()?;
+            self.projects.push(project);
+        }
+        Ok(())
+    }
+
+    /// Hires its agents, each with a key.
+    pub(crate) fn hire(&mut self, board: &mut Board) -> Result<()> {
+        for n in 1..=AGENTS {
+            let (id, key) = board.hire(&self.below("agents"), &format!("Agent {n}"))?;
+            self.agents.push(Agent { id, key });
+        }
+        Ok(())
+    }
+
+    /// The path of what it has of a kind.
+    pub(crate) fn below(&self, kind: &str) -> String {
+        format!("/api/companies/{}/{kind}", self.id.0)
+    }
+
+    /// How the server is asked as one of its agents.
+    pub(crate) fn caller<'a>(&'a self, agent: &'a Agent) -> Caller<'a> {
+        Caller {
+            host: &self.host,
+            key: Some(&agent.key),
+        }
     }
 
     /// The agent that the connection with this number acts as.
@@ -86,29 +106,5 @@ impl Company {
     pub(crate) fn issue_prefix(&self, database: &mut impl Database) -> Result<String> {
         let sql = "SELECT issue_prefix FROM companies WHERE id = ?";
         database.text(Statement::new(sql, &[Value::Key(self.id)]))
-    }
-}
-
-/// The board, which needs no credential on a local server.
-struct Board(Client);
-
-/// What was created.
-struct Created(Json);
-
-impl Board {
-    fn create(&mut self, path: &str, body: &Json) -> Result<Created> {
-        let answer = self.0.send(&post(path, None, &body.to_string()))?;
-        answer
-            .require_success()
-            .with_context(|| format!("POST {path}"))?;
-        let body = serde_json::from_slice(answer.body).context("an answer is not JSON")?;
-        Ok(Created(body))
-    }
-}
-
-impl Created {
-    fn id(&self) -> Result<Key> {
-        let id = self.0["id"].as_str().and_then(|id| id.parse().ok());
-        Ok(Key(id.with_context(|| format!("no id in {}", self.0))?))
     }
 }

@@ -3,11 +3,11 @@
 //! ends it; with readers of live events beside them.
 
 mod company;
+mod report;
 mod streams;
 mod usage;
 mod work;
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,19 +15,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow};
-use diesel::{PgConnection, SqliteConnection};
-use serde::Serialize;
+use diesel::PgConnection;
 use workforce_testkit::postgres::{self, Cluster};
 
 use self::company::{CrowdAgent, found};
-use self::streams::{Readers, StreamFigures};
+pub(crate) use self::report::CrowdRun;
+use self::streams::Readers;
 use self::usage::{Used, size_of_files, size_on_server};
 use self::work::{Latencies, STEPS, Step, work};
 use crate::database::Database;
 use crate::load::Measurement;
 use crate::report::{POSTGRES, SQLITE};
 use crate::run::{DATA, DATABASE_FILE};
-use crate::server::{Memory, Server, Start};
+use crate::server::{Server, Start};
 
 /// Connections over which agents ask, however many agents there are.
 const CONNECTIONS: usize = 500;
@@ -46,24 +46,13 @@ pub(crate) struct Crowd {
     pub(crate) duration: Duration,
 }
 
-/// What was measured of a crowd.
-#[derive(Debug, Serialize)]
-pub(crate) struct CrowdRun {
-    pub(crate) database: String,
-    servers: usize,
-    agents: usize,
-    connections: usize,
-    cycle_seconds: f64,
-    seconds: f64,
-    requests_per_second: f64,
-    /// Of all servers, in microseconds.
-    processor_micros_per_request: f64,
-    memory: Vec<Memory>,
-    database_growth_mib: f64,
-    /// Requests that were sent more than a second after their time.
-    late: usize,
-    streams: StreamFigures,
-    steps: Vec<(Step, Measurement)>,
+/// One database that a crowd works on.
+struct Place<'a> {
+    name: &'static str,
+    /// How many bytes it takes.
+    size: &'a dyn Fn() -> Result<u64>,
+    /// Where it has processes of its own.
+    cluster: Option<&'a Cluster>,
 }
 
 impl Crowd {
@@ -73,8 +62,12 @@ impl Crowd {
         let data = home.path().join(DATA);
         let file = data.join(DATABASE_FILE);
         let server = start(program, &data, &home.path().join("log"), None)?;
-        let size = || size_of_files(&file);
-        self.on::<SqliteConnection>(SQLITE, vec![server], &size)
+        let place = Place {
+            name: SQLITE,
+            size: &|| size_of_files(&file),
+            cluster: None,
+        };
+        self.on(&place, vec![server])
     }
 
     /// So many servers on one PostgreSQL.
@@ -86,48 +79,61 @@ impl Crowd {
     ) -> Result<CrowdRun> {
         let home = tempfile::tempdir().context("failed to create a temporary folder")?;
         let database = postgres::database(cluster.url());
+        let data = |number: usize| home.path().join(format!("{DATA}{number}"));
         let started = (0..servers)
             .map(|number| {
-                let data = home.path().join(format!("{DATA}{number}"));
+                if number > 0 {
+                    share_key(&data(0), &data(number))?;
+                }
                 let log = home.path().join(format!("log{number}"));
-                start(program, &data, &log, Some(database.url()))
+                start(program, &data(number), &log, Some(database.url()))
             })
             .collect::<Result<Vec<_>>>()?;
         let url = database.url();
-        let size = || size_on_server(&mut PgConnection::open(url)?);
-        self.on::<PgConnection>(POSTGRES, started, &size)
+        let place = Place {
+            name: POSTGRES,
+            size: &|| size_on_server(&mut PgConnection::open(url)?),
+            cluster: Some(cluster),
+        };
+        self.on(&place, started)
     }
 
-    fn on<D: Database>(
-        self,
-        name: &str,
-        servers: Vec<Server>,
-        size: &dyn Fn() -> Result<u64>,
-    ) -> Result<CrowdRun> {
+    fn on(self, place: &Place<'_>, servers: Vec<Server>) -> Result<CrowdRun> {
+        let Place { name, size, .. } = place;
         let count = servers.len();
-        println!("\n{name}, {count} servers: hiring {} agents", self.agents);
+        let servers_of = if count == 1 { "server" } else { "servers" };
+        println!(
+            "\n{name}, {count} {servers_of}: hiring {} agents",
+            self.agents
+        );
         let first = servers.first().context("there is no server")?;
         let agents = found(first.address(), self.agents)?;
         let size_before = size()?;
         println!("{name}: at work for {} s", self.duration.as_secs());
         let addresses: Vec<_> = servers.iter().map(Server::address).collect();
         let readers = Readers::open(&addresses, &agents, STREAMS)?;
-        let used_before = Used::by(&servers)?;
+        let by_database = || place.cluster.map(Used::by_cluster).transpose();
+        let used_before = (Used::by(&servers)?, by_database()?);
         let began = Instant::now();
         let latencies = self.at_work(&addresses, &agents, began)?;
         let took = began.elapsed();
-        let used = Used::by(&servers)?.since(used_before);
+        let used = Used::by(&servers)?.since(used_before.0);
+        let used_by_database = by_database()?
+            .zip(used_before.1)
+            .map(|(after, before)| after.since(before));
+        let per_request =
+            |used: Duration| used.as_secs_f64() * 1e6 / latencies.count().max(1) as f64;
         let streams = readers.close()?;
         let run = CrowdRun {
-            database: name.to_owned(),
+            database: place.name.to_owned(),
             servers: count,
             agents: self.agents,
             connections: CONNECTIONS.min(self.agents),
             cycle_seconds: self.cycle.as_secs_f64(),
             seconds: took.as_secs_f64(),
             requests_per_second: latencies.count() as f64 / took.as_secs_f64(),
-            processor_micros_per_request: used.as_secs_f64() * 1e6
-                / latencies.count().max(1) as f64,
+            processor_micros_per_request: per_request(used),
+            database_processor_micros_per_request: used_by_database.map(per_request),
             memory: servers.iter().map(Server::memory).collect::<Result<_>>()?,
             database_growth_mib: size()?.saturating_sub(size_before) as f64 / 1_048_576.0,
             late: latencies.late,
@@ -183,56 +189,6 @@ impl Crowd {
     }
 }
 
-impl CrowdRun {
-    fn table(&self) -> String {
-        let servers = match self.servers {
-            1 => "one server".to_owned(),
-            count => format!("{count} servers"),
-        };
-        let memory: Vec<_> = self
-            .memory
-            .iter()
-            .map(|memory| format!("{:.0}", memory.resident_mib))
-            .collect();
-        let StreamFigures {
-            open,
-            events,
-            p50_ms,
-            p99_ms,
-        } = self.streams;
-        let mut text = format!(
-            "{}, {servers}, {} agents, each at work every {:.0} s, {} connections\n\
-             {:.0} requests/s, {:.0} us of processor time each, {} sent late, memory {} MiB, \
-             database {:+.1} MiB\n\
-             {open} streams: {events} events, p50 {p50_ms:.1} ms, p99 {p99_ms:.1} ms after they \
-             happened\n\n\
-             step                per s   p50 ms   p99 ms   max ms\n",
-            self.database,
-            self.agents,
-            self.cycle_seconds,
-            self.connections,
-            self.requests_per_second,
-            self.processor_micros_per_request,
-            self.late,
-            memory.join(" + "),
-            self.database_growth_mib,
-        );
-        for (step, measured) in &self.steps {
-            // Writing to a text does not fail.
-            let _ = writeln!(
-                text,
-                "{:<16}{:>9.0}{:>9.2}{:>9.2}{:>9.1}",
-                step.title(),
-                measured.per_second,
-                measured.p50_ms,
-                measured.p99_ms,
-                measured.max_ms
-            );
-        }
-        text
-    }
-}
-
 impl Latencies {
     fn measurements(self, took: Duration) -> Result<Vec<(Step, Measurement)>> {
         STEPS
@@ -242,6 +198,14 @@ impl Latencies {
             .map(|(step, latencies)| Ok((step, Measurement::of(latencies, took)?)))
             .collect()
     }
+}
+
+/// Gives one server the key that the other made: what one seals, all of a database have to open.
+fn share_key(of: &Path, to: &Path) -> Result<()> {
+    const KEY: &str = "master.key";
+    fs::create_dir_all(to)?;
+    fs::copy(of.join(KEY), to.join(KEY)).context("failed to copy the key of the first server")?;
+    Ok(())
 }
 
 fn start(program: &Path, data_dir: &Path, log: &Path, url: Option<&str>) -> Result<Server> {

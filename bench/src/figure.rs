@@ -4,17 +4,17 @@ use std::net::SocketAddr;
 
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::client::{Client, get, post};
+use crate::client::{Client, asked, get, post};
 use crate::company::Company;
 use crate::load::{Measurement, Pace, measure};
 use crate::random::Random;
 use crate::seed::Issues;
 
 /// One row of the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Figure {
     /// GET /api/agents/me
@@ -73,6 +73,14 @@ impl Figure {
         matches!(self, Self::AgentMe | Self::GetIssue)
     }
 
+    /// Whether it asks about issues that are there before.
+    pub(crate) const fn needs_issues(self) -> bool {
+        matches!(
+            self,
+            Self::GetIssue | Self::PostComment | Self::CheckoutRelease
+        )
+    }
+
     /// Whether the limit of it is measured too: the same statements in a bare handler. Those of a
     /// search are made for its words, so that there are no same ones.
     pub(crate) const fn has_limit(self) -> bool {
@@ -100,7 +108,10 @@ impl Figure {
                 Ok(move || {
                     let operation = turns.next().context("there is nothing to ask for")?;
                     for request in &operations[operation] {
-                        client.send(request)?.require_success()?;
+                        let answer = client.send(request);
+                        answer
+                            .and_then(|answer| answer.require_success())
+                            .with_context(|| asked(request))?;
                     }
                     Ok(())
                 })
@@ -119,24 +130,24 @@ impl Figure {
     ) -> Vec<Vec<Vec<u8>>> {
         let connection = place.connection;
         let agent = company.agent(connection);
-        let key = Some(agent.key.as_str());
-        let below = |kind: &str| format!("/api/companies/{}/{kind}", company.id.0);
+        let caller = company.caller(agent);
+        let below = |kind: &str| company.below(kind);
         let mut random = Random::seeded(1000 + connection as u64);
         let one = |request: Vec<u8>| vec![vec![request]];
         match self {
-            Self::AgentMe => one(get("/api/agents/me", key)),
+            Self::AgentMe => one(get("/api/agents/me", caller)),
             Self::GetIssue => (0..SPREAD)
                 .map(|_| format!("/api/issues/{}", random.pick(&issues.all).0))
-                .map(|path| vec![get(&path, key)])
+                .map(|path| vec![get(&path, caller)])
                 .collect(),
             Self::ListIssues => {
                 let list = format!("issues?status={LISTED}&limit={PAGE}");
-                one(get(&below(&list), key))
+                one(get(&below(&list), caller))
             }
-            Self::SearchIssues => one(get(&below("issues?q=report%20wind&limit=50"), key)),
+            Self::SearchIssues => one(get(&below("issues?q=report%20wind&limit=50"), caller)),
             Self::PostComment => (0..SPREAD)
                 .map(|_| format!("/api/issues/{}/comments", random.pick(&issues.free).0))
-                .map(|path| vec![post(&path, key, &json!({ "body": COMMENT }).to_string())])
+                .map(|path| vec![post(&path, caller, &json!({ "body": COMMENT }).to_string())])
                 .collect(),
             Self::PostCost => {
                 let body = json!({
@@ -147,27 +158,29 @@ impl Figure {
                     "outputTokens": 340,
                     "costCents": 2,
                 });
-                one(post(&below("cost-events"), key, &body.to_string()))
+                one(post(&below("cost-events"), caller, &body.to_string()))
             }
             Self::CheckoutRelease => own(&issues.free, place)
                 .map(|issue| {
                     let path = format!("/api/issues/{}", issue.0);
                     let body = json!({ "agentId": agent.id.0, "expectedStatuses": ["todo"] });
                     vec![
-                        post(&format!("{path}/checkout"), key, &body.to_string()),
-                        post(&format!("{path}/release"), key, ""),
+                        post(&format!("{path}/checkout"), caller, &body.to_string()),
+                        post(&format!("{path}/release"), caller, ""),
                     ]
                 })
                 .collect(),
             Self::PostIssue => {
-                let body = json!({
+                let mut body = json!({
                     "title": TITLE,
                     "description": DESCRIPTION,
                     "status": "todo",
                     "priority": "medium",
-                    "projectId": company.projects[connection % company.projects.len()].0,
                 });
-                one(post(&below("issues"), key, &body.to_string()))
+                if let Some(project) = company.projects.iter().cycle().nth(connection) {
+                    body["projectId"] = json!(project.0);
+                }
+                one(post(&below("issues"), caller, &body.to_string()))
             }
         }
     }

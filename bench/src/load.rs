@@ -6,10 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How long each figure is measured.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Pace {
     /// Not counted: caches fill, connections open, statements are prepared.
     pub(crate) warm_up: Duration,
@@ -18,7 +18,7 @@ pub(crate) struct Pace {
 }
 
 /// What was measured of one operation.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measurement {
     pub(crate) operations: usize,
     pub(crate) per_second: f64,

@@ -6,6 +6,7 @@
 )]
 
 mod baseline;
+mod board;
 mod claims;
 mod client;
 mod company;
@@ -16,10 +17,13 @@ mod figure;
 mod limit;
 mod load;
 mod machine;
+mod options;
 mod random;
 mod read;
+mod remote;
 mod report;
 mod repository;
+mod results;
 mod run;
 mod seed;
 mod server;
@@ -27,13 +31,12 @@ mod sql;
 mod statement;
 mod write;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use clap::{Parser, ValueEnum};
+use clap::Parser as _;
 use diesel::{PgConnection, SqliteConnection};
 use workforce_domain::time::Timestamp;
 use workforce_testkit::postgres::Cluster;
@@ -41,60 +44,18 @@ use workforce_testkit::store::{postgres_store, sqlite_store};
 
 use crate::claims::Claims;
 use crate::crowd::{Crowd, CrowdRun};
-use crate::figure::Figure;
 use crate::load::Pace;
 use crate::machine::{Machine, load_average};
+use crate::options::{Databases, Options};
+use crate::remote::Remote;
 use crate::report::{POSTGRES, Report, Run, SQLITE, acceptance, acceptance_lines};
 use crate::run::Bench;
-
-/// Where the reports go.
-const RESULTS: &str = "bench-results";
-
-/// Measure the release binary, and print each write beside its baseline
-#[derive(Debug, Parser)]
-#[command(bin_name = "cargo xtask bench")]
-struct Options {
-    /// The databases to measure
-    #[arg(long, value_enum, default_value_t = Databases::Both)]
-    database: Databases,
-    /// How many issues are present, for each size to measure
-    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 100_000])]
-    issues: Vec<usize>,
-    /// How many clients ask at once, for each row of a figure
-    #[arg(long, value_delimiter = ',', default_values_t = [8, 64])]
-    connections: Vec<usize>,
-    /// Measure each figure for one second instead of three
-    #[arg(long)]
-    quick: bool,
-    /// Measure the release binary that is there
-    #[arg(long)]
-    no_build: bool,
-    /// Measure only these figures, and no claims
-    #[arg(long, value_enum, value_name = "FIGURE", value_delimiter = ',')]
-    only: Vec<Figure>,
-    /// Measure only so many agents at work at once, at a steady rate
-    #[arg(long, conflicts_with_all = ["only", "claims"])]
-    agents: Option<usize>,
-    /// How often each of them goes through its seven requests, in seconds
-    #[arg(long, default_value_t = 60, requires = "agents")]
-    cycle: u32,
-    /// Measure only what a claim costs, by how many wakes are due
-    #[arg(long, conflicts_with = "only")]
-    claims: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Databases {
-    Sqlite,
-    Postgres,
-    Both,
-}
 
 /// Below this, not every client of a write would have an issue of its own.
 const FEWEST_ISSUES: usize = 500;
 
 fn main() -> ExitCode {
-    match measure(&Options::parse()) {
+    match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("\nerror: {error:#}");
@@ -103,14 +64,47 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures, prints the tables, and writes the report.
-fn measure(options: &Options) -> Result<()> {
+/// Does what is asked for.
+fn run(options: &Options) -> Result<()> {
+    if !options.docs_from.is_empty() {
+        let reports: Vec<Report> = options
+            .docs_from
+            .iter()
+            .map(results::read)
+            .collect::<Result<_>>()?;
+        return results::document(&repository::root(), &reports, options.svg.as_deref());
+    }
     if cfg!(debug_assertions) {
         bail!("the clients have to be optimised like the server: start `cargo xtask bench`");
     }
-    if options.issues.iter().any(|count| *count < FEWEST_ISSUES) {
+    if options.issues().iter().any(|count| *count < FEWEST_ISSUES) {
         bail!("the clients need at least {FEWEST_ISSUES} issues to work on");
     }
+    if options.url.is_empty() {
+        measure(options)
+    } else {
+        measure_running(options)
+    }
+}
+
+/// Measures servers that run already.
+fn measure_running(options: &Options) -> Result<()> {
+    let [issues] = options.issues()[..] else {
+        bail!("a running server is measured with one number of issues");
+    };
+    let remote = Remote {
+        urls: &options.url,
+        tokens: &options.token,
+        issues,
+        pace: options.pace(),
+        figures: options.figures(),
+        connections: options.connections.clone(),
+    };
+    remote.measure()
+}
+
+/// Measures, prints the tables, and writes the report.
+fn measure(options: &Options) -> Result<()> {
     let root = repository::root();
     let machine = Machine::of(&std::env::temp_dir());
     if machine.is_in_memory() {
@@ -122,7 +116,7 @@ fn measure(options: &Options) -> Result<()> {
     }
     let began_at = Timestamp::from_micros(random::now()).to_string();
     let load_average_at_begin = load_average();
-    let pace = pace(options.quick);
+    let pace = options.pace();
     let (mut claims, mut runs, mut statement_differences) = Default::default();
     let mut crowds = Vec::new();
     if let Some(agents) = options.agents {
@@ -150,8 +144,10 @@ fn measure(options: &Options) -> Result<()> {
         statement_differences,
         acceptance,
     };
-    let path = write(&root, &report)?;
-    println!("wrote {}", path.display());
+    results::write(&root, &report, options.svg.as_deref())?;
+    if options.write_docs {
+        results::document(&root, &[report], None)?;
+    }
     Ok(())
 }
 
@@ -165,11 +161,11 @@ fn figures_of_program(
     let bench = Bench {
         program: repository::program(root, options.no_build)?,
         pace,
-        figures: figures(&options.only),
+        figures: options.figures(),
         connections: options.connections.clone(),
     };
     let (mut runs, mut statement_differences) = (Vec::new(), Vec::new());
-    for count in &options.issues {
+    for count in &options.issues() {
         if options.database != Databases::Postgres {
             runs.push(bench.on_sqlite(*count)?);
         }
@@ -177,7 +173,7 @@ fn figures_of_program(
     if options.database != Databases::Sqlite {
         let cluster = Cluster::start_durable().context("failed to start PostgreSQL")?;
         statement_differences = bench.compare_statements(&cluster)?;
-        for count in &options.issues {
+        for count in &options.issues() {
             runs.push(bench.on_postgres(&cluster, *count)?);
         }
     }
@@ -224,33 +220,4 @@ fn claims_of(options: &Options, pace: Pace) -> Result<Vec<Claims>> {
         println!("\n{}", database.table());
     }
     Ok(claims)
-}
-
-fn pace(is_quick: bool) -> Pace {
-    if is_quick {
-        Pace {
-            warm_up: Duration::from_millis(300),
-            duration: Duration::from_secs(1),
-        }
-    } else {
-        Pace {
-            warm_up: Duration::from_millis(700),
-            duration: Duration::from_secs(3),
-        }
-    }
-}
-
-fn figures(only: &[Figure]) -> Vec<Figure> {
-    let is_wanted = |figure: &Figure| only.is_empty() || only.contains(figure);
-    Figure::ALL.into_iter().filter(is_wanted).collect()
-}
-
-fn write(root: &Path, report: &Report) -> Result<PathBuf> {
-    let directory = root.join(RESULTS);
-    fs::create_dir_all(&directory)
-        .with_context(|| format!("failed to create {}", directory.display()))?;
-    let path = directory.join(format!("{}.json", report.began_at.replace(':', "")));
-    fs::write(&path, serde_json::to_vec_pretty(report)?)
-        .with_context(|| format!("failed to write {}", path.display()))?;
-    Ok(path)
 }

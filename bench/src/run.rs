@@ -99,7 +99,7 @@ impl Bench {
             log: &home.path().join("log"),
             database_url: Some(database.url()),
         })?;
-        let company = Company::found(&server)?;
+        let company = Company::found(&server.target())?;
         let issues = seed_issues::<PgConnection>(database.url(), &company, FEWEST_ISSUES)?;
         let differences =
             comparison::differences(cluster, database.url(), &server, &company, &issues)?;
@@ -119,7 +119,7 @@ impl Bench {
             database_url: place.server_url,
         };
         let server = Server::start(&start)?;
-        let company = Company::found(&server)?;
+        let company = Company::found(&server.target())?;
         server.stop()?;
         let issues = seed_issues::<D>(place.url, &company, count)?;
 
@@ -141,7 +141,7 @@ impl Bench {
             }
         }
         let run = Run {
-            database: place.name,
+            database: place.name.to_owned(),
             issues: count,
             start_up_ms: median(&start_ups_ms),
             start_ups_ms,

@@ -33,25 +33,27 @@ const WORDS: [&str; 16] = [
 ];
 
 /// The issues that were written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Issues {
     pub(crate) all: Vec<Key>,
     /// Those an agent may check out: to do, and assigned to nobody.
     pub(crate) free: Vec<Key>,
 }
 
-struct Issue {
+/// An issue whose values are drawn.
+pub(crate) struct Issue {
     id: Key,
     number: i64,
     identifier: String,
-    project: Option<Key>,
-    goal: Option<Key>,
+    pub(crate) project: Option<Key>,
+    pub(crate) goal: Option<Key>,
     parent: Option<Key>,
-    title: String,
-    description: String,
-    status: &'static str,
-    priority: i16,
-    assignee: Option<Key>,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) status: &'static str,
+    /// The rank of it.
+    pub(crate) priority: i16,
+    pub(crate) assignee: Option<Key>,
     creator: Option<Key>,
     started_at: Option<Instant>,
     completed_at: Option<Instant>,
@@ -100,10 +102,8 @@ pub(crate) fn issues(
             database.add_text(company.id, issue.id, None, &terms)?;
         }
         issues.all.extend(batch.iter().map(|issue| issue.id));
-        let free = |issue: &&Issue| issue.status == "todo" && issue.assignee.is_none();
-        issues
-            .free
-            .extend(batch.iter().filter(free).map(|issue| issue.id));
+        let free = batch.iter().filter(|issue| issue.is_free());
+        issues.free.extend(free.map(|issue| issue.id));
     }
     let sql = "UPDATE company_counters SET issue_number = ? WHERE company_id = ?";
     let values = [Value::BigInt(i64::try_from(count)?), Value::Key(company.id)];
@@ -113,7 +113,8 @@ pub(crate) fn issues(
 }
 
 impl Issue {
-    fn draw(random: &mut Random, company: &Company, created_at: i64) -> Self {
+    /// An issue as real companies have them, made at `created_at` (in microseconds since 1970).
+    pub(crate) fn draw(random: &mut Random, company: &Company, created_at: i64) -> Self {
         let status = STATUSES[drawn(random, STATUSES.map(|(_, share)| share))].0;
         let priority = drawn(random, PRIORITIES);
         // Nobody has to hold what is not begun.
@@ -129,8 +130,13 @@ impl Issue {
             id: random.key(created_at),
             number: 0,
             identifier: String::new(),
-            project: (random.below(10) < 8).then(|| *random.pick(&company.projects)),
-            goal: (random.below(10) < 3).then_some(company.goal),
+            project: (random.below(10) < 8 && !company.projects.is_empty())
+                .then(|| *random.pick(&company.projects)),
+            goal: if random.below(10) < 3 {
+                company.goal
+            } else {
+                None
+            },
             parent: None,
             title: text(random, 6),
             description: text(random, 50),
@@ -144,6 +150,11 @@ impl Issue {
             created_at: Instant(created_at),
             updated_at,
         }
+    }
+
+    /// Whether any agent may check it out.
+    pub(crate) fn is_free(&self) -> bool {
+        self.status == "todo" && self.assignee.is_none()
     }
 }
 
@@ -216,12 +227,13 @@ mod tests {
         let key = |n| Key(uuid::Uuid::from_u128(n));
         let company = Company {
             id: key(1),
+            host: String::new(),
             agents: vec![crate::company::Agent {
                 id: key(2),
                 key: String::new(),
             }],
             projects: vec![key(3)],
-            goal: key(4),
+            goal: Some(key(4)),
         };
         let mut random = Random::seeded(3);
         let issues: Vec<Issue> = (0..10_000)

@@ -10,9 +10,9 @@ use std::{fs, thread};
 use anyhow::{Context as _, Result, bail};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::client::{Client, get};
+use crate::client::{Caller, Client, Target, get};
 
 /// From the start of the program to its first answer, and from SIGTERM to its end.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,7 +39,7 @@ pub(crate) struct Server {
 }
 
 /// Resident memory of a process in MiB.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Memory {
     /// All of it, now (`VmRSS`).
     pub(crate) resident_mib: f64,
@@ -106,9 +106,13 @@ impl Server {
         self.address
     }
 
+    pub(crate) fn target(&self) -> Target {
+        Target::local(self.address)
+    }
+
     fn is_healthy(&self) -> bool {
         Client::connect(self.address)
-            .and_then(|mut client| Ok(client.send(&get("/api/health", None))?.status))
+            .and_then(|mut client| Ok(client.send(&get("/api/health", Caller::BOARD))?.status))
             .is_ok_and(|status| status == 200)
     }
 

@@ -3,10 +3,11 @@
 use std::net::SocketAddr;
 use std::thread;
 
-use anyhow::{Context as _, Result, anyhow};
-use serde_json::{Value as Json, json};
+use anyhow::{Result, anyhow};
+use serde_json::json;
 
-use crate::client::{Client, post};
+use crate::board::Board;
+use crate::client::Target;
 
 /// Agents of one company.
 const AGENTS: usize = 100;
@@ -48,35 +49,17 @@ pub(crate) fn found(address: SocketAddr, count: usize) -> Result<Vec<CrowdAgent>
 }
 
 fn companies(address: SocketAddr, sizes: &[usize]) -> Result<Vec<CrowdAgent>> {
-    let mut board = Client::connect(address)?;
-    let mut create = |path: &str, body: &Json, field: &str| -> Result<String> {
-        let answer = board.send(&post(path, None, &body.to_string()))?;
-        answer
-            .require_success()
-            .with_context(|| format!("POST {path}"))?;
-        let made: Json = serde_json::from_slice(answer.body)?;
-        let value = made[field].as_str();
-        Ok(value
-            .with_context(|| format!("no {field} in {made}"))?
-            .to_owned())
-    };
+    let mut board = Board::of(&Target::local(address))?;
     let mut agents = Vec::new();
     for size in sizes {
-        let company = create("/api/companies", &json!({ "name": "Crowd" }), "id")?;
+        let company = board.create("/api/companies", &json!({ "name": "Crowd" }))?;
+        let company = company.id()?.0.to_string();
         for number in 0..*size {
-            let agent = json!({
-                "name": format!("Agent {number}"),
-                "role": "engineer",
-                "adapterType": "process",
-                "adapterConfig": { "command": "true" },
-                "runtimeConfig": { "heartbeat": { "enabled": false, "wakeOnDemand": false } },
-            });
-            let id = create(&format!("/api/companies/{company}/agents"), &agent, "id")?;
-            let name = json!({ "name": "bench" });
-            let key = create(&format!("/api/agents/{id}/keys"), &name, "key")?;
+            let path = format!("/api/companies/{company}/agents");
+            let (id, key) = board.hire(&path, &format!("Agent {number}"))?;
             agents.push(CrowdAgent {
                 company: company.clone(),
-                id,
+                id: id.0.to_string(),
                 key,
             });
         }

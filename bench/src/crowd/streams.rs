@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use workforce_domain::time::Timestamp;
 
@@ -17,7 +17,7 @@ use crate::load::{milliseconds, percentile};
 use crate::random::now;
 
 /// What all readers saw.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct StreamFigures {
     pub(crate) open: usize,
     pub(crate) events: usize,

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
+use workforce_testkit::postgres::Cluster;
+
 use crate::database::Database;
 use crate::server::Server;
 use crate::statement::Statement;
@@ -24,7 +26,31 @@ impl Used {
         for server in servers {
             let path = format!("/proc/{}/stat", server.process());
             let text = fs::read_to_string(&path).with_context(|| format!("no {path}"))?;
-            all += parse(&text).with_context(|| format!("{path} has another form"))?;
+            let process = Process::parse(&text);
+            all += process
+                .with_context(|| format!("{path} has another form"))?
+                .own;
+        }
+        Ok(Self(all))
+    }
+
+    /// What all processes of a cluster used since it began. Those that have ended since count with
+    /// the one that started them.
+    pub(super) fn by_cluster(cluster: &Cluster) -> Result<Self> {
+        let first = cluster.process().context("PostgreSQL has no process")?;
+        let mut all = Duration::ZERO;
+        for entry in fs::read_dir("/proc").context("no /proc")? {
+            // Processes of anybody come and go meanwhile.
+            let stat = entry.map(|entry| fs::read_to_string(entry.path().join("stat")));
+            let Ok(Ok(stat)) = stat else { continue };
+            let Some(process) = Process::parse(&stat) else {
+                continue;
+            };
+            if process.id == first {
+                all += process.own + process.of_ended_children;
+            } else if process.parent == first {
+                all += process.own;
+            }
         }
         Ok(Self(all))
     }
@@ -34,13 +60,29 @@ impl Used {
     }
 }
 
-fn parse(stat: &str) -> Option<Duration> {
-    // The name of the program, which may hold anything, ends with the last parenthesis.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace().skip(11);
-    let user: u32 = fields.next()?.parse().ok()?;
-    let system: u32 = fields.next()?.parse().ok()?;
-    Some(TICK * (user + system))
+/// What Linux tells of a process.
+#[derive(Debug, PartialEq)]
+struct Process {
+    id: u32,
+    parent: u32,
+    own: Duration,
+    of_ended_children: Duration,
+}
+
+impl Process {
+    fn parse(stat: &str) -> Option<Self> {
+        // The name of the program, which may hold anything, ends with the last parenthesis.
+        let (id, _) = stat.split_once(' ')?;
+        let (_, fields) = stat.rsplit_once(')')?;
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let number = |index: usize| fields.get(index)?.parse::<u32>().ok();
+        Some(Self {
+            id: id.parse().ok()?,
+            parent: number(1)?,
+            own: TICK * (number(11)? + number(12)?),
+            of_ended_children: TICK * (number(13)? + number(14)?),
+        })
+    }
 }
 
 /// Bytes of a database file and of what lies beside it.
@@ -62,8 +104,14 @@ mod tests {
 
     #[test]
     fn processor_time_is_read_behind_any_name() {
-        let stat = "7 (a (b) c) S 1 7 7 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 9 0 123 456";
-        assert_eq!(parse(stat), Some(Duration::from_secs(3)));
-        assert_eq!(parse("7 (a"), None);
+        let stat = "7 (a (b) c) S 1 7 7 0 -1 4194560 100 0 0 0 250 50 80 20 20 0 9 0 123 456";
+        let expected = Process {
+            id: 7,
+            parent: 1,
+            own: Duration::from_secs(3),
+            of_ended_children: Duration::from_secs(1),
+        };
+        assert_eq!(Process::parse(stat), Some(expected));
+        assert_eq!(Process::parse("7 (a"), None);
     }
 }

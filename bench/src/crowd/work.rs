@@ -6,19 +6,19 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::Crowd;
 use super::company::CrowdAgent;
-use crate::client::{Client, get, patch, post};
+use crate::client::{Caller, Client, get, patch, post};
 use crate::figure::{COMMENT, DESCRIPTION, MODEL, PROVIDER, TITLE};
 
 /// From then on a request counts as sent late: the machine has no more to give.
 const LATE: Duration = Duration::from_secs(1);
 
 /// One request of an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Step {
     Me,
@@ -56,26 +56,26 @@ impl Step {
 
     /// The request of an agent; `issue` is the one that it made.
     fn request(self, agent: &CrowdAgent, issue: &str) -> Vec<u8> {
-        let key = Some(agent.key.as_str());
+        let caller = Caller::agent(&agent.key);
         let below = |kind: &str| format!("/api/companies/{}/{kind}", agent.company);
         let of_issue = |action: &str| format!("/api/issues/{issue}{action}");
         match self {
-            Self::Me => get("/api/agents/me", key),
+            Self::Me => get("/api/agents/me", caller),
             Self::OwnIssues => {
                 let list = "issues?assigneeAgentId=me&status=todo,in_progress&limit=50";
-                get(&below(list), key)
+                get(&below(list), caller)
             }
             Self::PostIssue => {
                 let body = json!({ "title": TITLE, "description": DESCRIPTION, "status": "todo" });
-                post(&below("issues"), key, &body.to_string())
+                post(&below("issues"), caller, &body.to_string())
             }
             Self::Checkout => {
                 let body = json!({ "agentId": agent.id, "expectedStatuses": ["todo"] });
-                post(&of_issue("/checkout"), key, &body.to_string())
+                post(&of_issue("/checkout"), caller, &body.to_string())
             }
             Self::Comment => {
                 let body = json!({ "body": COMMENT });
-                post(&of_issue("/comments"), key, &body.to_string())
+                post(&of_issue("/comments"), caller, &body.to_string())
             }
             Self::Cost => {
                 let body = json!({
@@ -86,11 +86,11 @@ impl Step {
                     "outputTokens": 340,
                     "costCents": 2,
                 });
-                post(&below("cost-events"), key, &body.to_string())
+                post(&below("cost-events"), caller, &body.to_string())
             }
             Self::Finish => {
                 let body = json!({ "status": "done" });
-                patch(&of_issue(""), key, &body.to_string())
+                patch(&of_issue(""), caller, &body.to_string())
             }
         }
     }

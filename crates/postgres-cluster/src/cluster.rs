@@ -116,10 +116,11 @@ impl Cluster {
         self.wait_until_ready()
     }
 
-    /// The process of the server, when one was started.
-    fn process(&self) -> Option<String> {
+    /// The process of the server, which starts all others of it, when one was started.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
         let id = fs::read_to_string(self.home.join("server")).ok()?;
-        id.ends_with('\n').then_some(id)
+        id.strip_suffix('\n')?.parse().ok()
     }
 
     fn not_started(&self) -> ClusterError {
@@ -222,7 +223,7 @@ impl Cluster {
         };
         fs::read_to_string(self.home.join("data/postmaster.pid")).is_ok_and(|noted| {
             let mut lines = noted.lines();
-            lines.next() == Some(process.trim_end())
+            lines.next().and_then(|it| it.parse().ok()) == Some(process)
                 && lines.nth(6).is_some_and(|it| it.trim_end() == "ready")
         })
     }

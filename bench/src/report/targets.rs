@@ -1,0 +1,178 @@
+//! What the service has to reach, and whether it does.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Run, SQLITE, thousands};
+use crate::claims::Claims;
+use crate::figure::Figure;
+
+/// Something the service has to reach.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Criterion {
+    pub(crate) what: String,
+    pub(crate) measured: f64,
+    pub(crate) unit: String,
+    pub(crate) target: Target,
+    pub(crate) met: bool,
+}
+
+/// What a figure is compared to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Target {
+    Below(f64),
+    AtLeast(f64),
+}
+
+impl Target {
+    fn is_met_by(self, measured: f64) -> bool {
+        match self {
+            Self::Below(bound) => measured < bound,
+            Self::AtLeast(bound) => measured >= bound,
+        }
+    }
+}
+
+/// A read of one object answers 99 of 100 requests in less, in milliseconds.
+const SINGLE_READ_P99: f64 = 10.0;
+/// A read reaches at least this part of its limit.
+const READ_RATIO: f64 = 0.5;
+/// A write reaches at least this part of its baseline, with shared commits where there are such.
+const WRITE_RATIO: f64 = 0.6;
+/// What is checked out and released at least.
+const CHECKOUT_RATIO: f64 = 0.8;
+/// Resident memory stays below, in MiB.
+const RESIDENT: f64 = 60.0;
+/// The server answers after less, in milliseconds.
+const START_UP: f64 = 300.0;
+
+/// A claim with the most due wakes costs less than so many with the fewest.
+const CLAIM_GROWTH: f64 = 2.0;
+
+/// What `runs` and `claims` say about the targets.
+pub(crate) fn acceptance(runs: &[Run], claims: &[Claims]) -> Vec<Criterion> {
+    let mut criteria = Vec::new();
+    let mut add = |what: String, measured: f64, unit: &str, target: Target| {
+        let met = target.is_met_by(measured);
+        criteria.push(Criterion {
+            what,
+            measured,
+            unit: unit.to_owned(),
+            target,
+            met,
+        });
+    };
+    for claims in claims {
+        if let Some(growth) = claims.growth() {
+            add(
+                format!(
+                    "{}: a claim, from the fewest due wakes to the most",
+                    claims.database
+                ),
+                growth,
+                "times",
+                Target::Below(CLAIM_GROWTH),
+            );
+        }
+    }
+    for run in runs {
+        let place = format!("{}, {} issues", run.database, thousands(run.issues));
+        for row in &run.rows {
+            let title = row.figure.title();
+            if run.has_read_target() && row.figure.is_single_read() {
+                let target = Target::Below(SINGLE_READ_P99);
+                add(
+                    format!("{place}: {title}, {} clients, p99", row.connections),
+                    row.server.p99_ms,
+                    "ms",
+                    target,
+                );
+            }
+            let clients = row.connections;
+            if let Some(limit) = &row.limit {
+                add(
+                    format!("{place}: {title}, {clients} clients, part of the limit"),
+                    limit.ratio,
+                    "",
+                    Target::AtLeast(READ_RATIO),
+                );
+            }
+            if let Some(baseline) = row.grouped_baseline.as_ref().or(row.baseline.as_ref()) {
+                let ratio = if matches!(row.figure, Figure::CheckoutRelease) {
+                    CHECKOUT_RATIO
+                } else {
+                    WRITE_RATIO
+                };
+                add(
+                    format!("{place}: {title}, {clients} clients, part of the baseline"),
+                    baseline.ratio,
+                    "",
+                    Target::AtLeast(ratio),
+                );
+            }
+        }
+        let resident = run.memory.resident_mib;
+        add(
+            format!("{place}: resident memory"),
+            resident,
+            "MiB",
+            Target::Below(RESIDENT),
+        );
+        add(
+            format!("{place}: start-up"),
+            run.start_up_ms,
+            "ms",
+            Target::Below(START_UP),
+        );
+    }
+    criteria
+}
+
+impl Run {
+    /// Whether reads of one object have a target here: it was set for a large file on the same
+    /// machine, not for a round trip to another process per statement.
+    fn has_read_target(&self) -> bool {
+        self.database == SQLITE && self.issues >= 100_000
+    }
+}
+
+/// The lines that say which targets are met.
+pub(crate) fn acceptance_lines(criteria: &[Criterion]) -> String {
+    let mut text = String::new();
+    for criterion in criteria {
+        let verdict = if criterion.met { "met    " } else { "NOT MET" };
+        let (sign, target) = match criterion.target {
+            Target::Below(bound) => ("<", bound),
+            Target::AtLeast(bound) => (">=", bound),
+        };
+        let Criterion {
+            what,
+            measured,
+            unit,
+            ..
+        } = criterion;
+        let line = format!("{verdict}  {what}: {measured:.2} {unit} (target {sign} {target})");
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "{}", line.replace("  (", " ("));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::run;
+    use super::*;
+
+    #[test]
+    fn every_target_is_compared_with_what_was_measured() {
+        assert_eq!(
+            acceptance_lines(&acceptance(&[run()], &[])),
+            "met      SQLite, 100,000 issues: GET agent me, 8 clients, p99: 2.00 ms (target < 10)\n\
+             NOT MET  SQLite, 100,000 issues: POST issue, 8 clients, part of the baseline: 0.50 (target >= 0.6)\n\
+             met      SQLite, 100,000 issues: resident memory: 20.00 MiB (target < 60)\n\
+             NOT MET  SQLite, 100,000 issues: start-up: 300.00 ms (target < 300)\n"
+        );
+    }
+}
