@@ -47,7 +47,9 @@ impl Remote<'_> {
         if self.tokens.len() > 1 && self.tokens.len() != self.urls.len() {
             bail!("give one --token for all servers, or one for each --url");
         }
-        let tokens = self.tokens.iter().cycle().map(|it| Some(it.clone()));
+        // An empty one stands for a server whose board needs none.
+        let token = |it: &String| (!it.is_empty()).then(|| it.clone());
+        let tokens = self.tokens.iter().cycle().map(token);
         let tokens = tokens.chain(std::iter::repeat(None));
         self.urls
             .iter()

@@ -50,7 +50,7 @@ enum Task {
     Agents(agents::Options),
     /// Make clients from the OpenAPI document and run them against a server; needs Node.js and Python
     Clients,
-    /// Measure the release binary, and print each write beside its baseline
+    /// Measure the release binary and print each write beside its baseline, or a server that runs
     #[command(disable_help_flag = true)]
     Bench(PassedOn),
     /// Let two servers, agents and a board meet in every order, and check what must hold

@@ -94,6 +94,11 @@ impl CrowdRun {
     }
 
     fn use_of_machine(&self) -> String {
+        let server = if self.servers == 1 {
+            "server's"
+        } else {
+            "servers'"
+        };
         let of_database = self.database_processor_micros_per_request;
         let of_database = of_database.map_or_else(String::new, |micros| {
             format!(" and {micros:.0} us of the database's")
@@ -104,7 +109,7 @@ impl CrowdRun {
             .map(|memory| format!("{:.0}", memory.resident_mib))
             .collect();
         format!(
-            "{} requests/s, {:.0} us of the server's processor time{of_database} each, {} sent \
+            "{} requests/s, {:.0} us of the {server} processor time{of_database} each, {} sent \
              late, memory {} MiB, database {:+.1} MiB",
             rate(self.requests_per_second),
             self.processor_micros_per_request,
@@ -122,8 +127,9 @@ impl CrowdRun {
             p99_ms,
         } = self.streams;
         format!(
-            "{open} streams: {events} events, p50 {p50_ms:.1} ms, p99 {p99_ms:.1} ms after they \
-             happened"
+            "{open} streams: {} events, p50 {p50_ms:.1} ms, p99 {p99_ms:.1} ms after they \
+             happened",
+            thousands(events)
         )
     }
 }
@@ -166,7 +172,7 @@ mod tests {
         );
         assert_eq!(
             run.use_of_machine(),
-            "700 requests/s, 300 us of the server's processor time and 900 us of the database's \
+            "700 requests/s, 300 us of the servers' processor time and 900 us of the database's \
              each, 0 sent late, memory 20 + 20 MiB, database +1.5 MiB"
         );
         run.database_processor_micros_per_request = None;

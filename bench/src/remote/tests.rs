@@ -143,6 +143,22 @@ fn two_servers_are_asked_alike() {
 }
 
 #[test]
+fn one_token_is_for_all_servers_and_two_are_one_for_each() {
+    let (one, other) = (Imitation::start(serves_all), Imitation::start(serves_all));
+    let urls = [one.url.clone(), other.url];
+    let tokens = |given: &[&str]| {
+        let given: Vec<String> = given.iter().map(|&it| it.to_owned()).collect();
+        let targets = one.remote(&urls, &given).targets();
+        targets.map(|all| all.into_iter().map(|it| it.token).collect::<Vec<_>>())
+    };
+    let some = |token: &str| Some(token.to_owned());
+    assert_eq!(tokens(&[]).unwrap(), [None, None]);
+    assert_eq!(tokens(&["a"]).unwrap(), [some("a"), some("a")]);
+    assert_eq!(tokens(&["", "b"]).unwrap(), [None, some("b")]);
+    assert!(tokens(&["a", "b", "c"]).is_err());
+}
+
+#[test]
 fn a_route_that_is_missing_is_named_and_the_others_are_measured() {
     let imitation = Imitation::start(|head| {
         if head.contains("/cost-events ") || head.contains("/goals ") {

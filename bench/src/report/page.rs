@@ -48,13 +48,21 @@ fn measured_where(report: &Report) -> String {
     let machine = &report.machine;
     let known = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "unknown".to_owned());
     let load = |load: Option<f64>| load.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
+    let pace = if report.runs.is_empty() && report.claims.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "| Each figure | {:.1} s, after {:.1} s of warming up |\n",
+            report.pace.duration.as_secs_f64(),
+            report.pace.warm_up.as_secs_f64(),
+        )
+    };
     format!(
         "| Measured | {} |\n|---|---|\n\
          | Processor | {}, {} cores |\n\
          | Kernel | Linux {} |\n\
          | File system | {} |\n\
-         | Load average before and after | {}, {} |\n\
-         | Each figure | {:.1} s, after {:.1} s of warming up |\n",
+         | Load average before and after | {}, {} |\n{pace}",
         report.began_at,
         known(&machine.cpu),
         machine.cores,
@@ -62,8 +70,6 @@ fn measured_where(report: &Report) -> String {
         known(&machine.file_system),
         load(report.load_average_at_begin),
         load(report.load_average_at_end),
-        report.pace.duration.as_secs_f64(),
-        report.pace.warm_up.as_secs_f64(),
     )
 }
 

@@ -59,13 +59,17 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Leaves room for the title, for both axes, and for values at the right.
+    /// Leaves room for the title above, for both axes, and for values at the right.
     pub(super) fn within((left, top): (f64, f64), (width, height): (f64, f64)) -> Self {
+        const ABOVE: f64 = 22.0;
+        const BELOW: f64 = 34.0;
+        const BEFORE: f64 = 30.0;
+        const BEHIND: f64 = 46.0;
         Self {
-            left: left + 34.0,
-            top: top + 6.0,
-            width: width - 34.0 - 50.0,
-            height: height - 6.0 - 44.0,
+            left: left + BEFORE,
+            top: top + ABOVE,
+            width: width - BEFORE - BEHIND,
+            height: height - ABOVE - BELOW,
         }
     }
 

@@ -5,6 +5,8 @@ use super::svg::{Anchor, Svg};
 
 /// Heights of labels side by side.
 const LABEL: f64 = 11.5;
+/// What a number of issues takes of the axis.
+const WIDEST: f64 = 28.0;
 
 /// One number of clients.
 #[derive(Debug)]
@@ -71,11 +73,15 @@ fn grid(svg: &mut Svg, axes: &Axes, frame: &Frame) {
         let at = (frame.left - 6.0, frame.y(axes, latency) + 4.0);
         svg.text(at, "tick", Anchor::End, &latency.to_string());
     }
+    let mut free = f64::NEG_INFINITY;
     for issues in &axes.sizes {
         let x = frame.x(axes, *issues);
         svg.line((x, frame.top), (x, frame.bottom()), "grid");
-        let at = (x, frame.bottom() + 15.0);
-        svg.text(at, "tick", Anchor::Middle, &issues_label(*issues));
+        if x > free {
+            let at = (x, frame.bottom() + 15.0);
+            svg.text(at, "tick", Anchor::Middle, &issues_label(*issues));
+            free = x + WIDEST;
+        }
     }
     let size = (frame.width, frame.height);
     svg.frame((frame.left, frame.top), size);
