@@ -22,6 +22,14 @@ impl Metrics {
         self.busy_micros.fetch_add(micros, Ordering::Relaxed);
     }
 
+    /// How many requests were answered.
+    pub(crate) fn answered(&self) -> u64 {
+        let counters = self.answers.iter();
+        counters
+            .map(|counter| counter.load(Ordering::Relaxed))
+            .sum()
+    }
+
     /// The counters in the text format of Prometheus.
     pub(crate) fn render(&self, uptime: Duration) -> String {
         let mut text = String::new();

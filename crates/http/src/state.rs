@@ -161,6 +161,11 @@ impl State {
         self
     }
 
+    /// How many requests were answered since the start.
+    pub fn answered(&self) -> u64 {
+        self.metrics.answered()
+    }
+
     /// The uses of credentials that are not stored yet. Whoever runs the server
     /// flushes them about once a minute and at the end.
     pub const fn credential_uses(&self) -> &CredentialUses {

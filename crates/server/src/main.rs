@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod logging;
 mod master_key;
+mod memory;
 mod secrets;
 mod service;
 mod snapshots;

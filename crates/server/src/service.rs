@@ -35,6 +35,7 @@ use crate::board_token;
 use crate::config::{self, ServeArgs};
 use crate::logging;
 use crate::master_key;
+use crate::memory;
 use crate::snapshots;
 use crate::stop_signals::StopSignals;
 use crate::sweeper;
@@ -59,6 +60,7 @@ const REQUEST_DRAIN: Duration = Duration::from_secs(5);
 pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
     // No process of the same user may look into this one, which knows every secret.
     nix::sys::prctl::set_dumpable(false)?;
+    memory::bound();
     let vitals = Vitals::new(args.min_free_bytes);
     logging::begin(args.log_format, "info,actix_server=warn", &vitals)?;
     let runtime = runtime()?;
@@ -288,6 +290,10 @@ impl Service {
                 note_credential_uses(state.clone(), Arc::clone(&store))
             });
         }
+        let answering = state.clone();
+        keep(&mut tasks, &vitals, "memory", move || {
+            memory::give_back(answering.clone())
+        });
         let http = tokio::spawn(server);
         Ok(Self {
             address,

@@ -1,0 +1,69 @@
+//! Keeps the server small: what a load took from the system goes back to it.
+//!
+//! The allocator of the GNU C library keeps what was freed, in up to eight heaps for each core. A
+//! load of long lists would stay resident until the server ends.
+
+use std::time::Duration;
+
+use actix_web::web::Data;
+use workforce_http::State;
+
+/// How long freed memory stays at hand for what comes next.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Gives free memory back after requests were answered, until it is dropped.
+pub(crate) async fn give_back(state: Data<State>) {
+    let mut answered = state.answered();
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let now = state.answered();
+        if now == answered {
+            continue;
+        }
+        answered = now;
+        // It walks the heaps; nothing else may wait for that.
+        if let Err(error) = tokio::task::spawn_blocking(allocator::trim).await {
+            tracing::warn!(%error, "free memory was not given back");
+        }
+    }
+}
+
+pub(crate) use allocator::bound;
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "the allocator is asked without a safe wrapper")]
+mod allocator {
+    use nix::libc::{M_ARENA_MAX, M_MMAP_THRESHOLD, malloc_trim, mallopt};
+
+    /// More heaps hold more that is free in each; with fewer, threads wait for each other.
+    const HEAPS: i32 = 4;
+
+    /// What is longer has pages of its own, which go back when it is freed, such as the answer
+    /// with a whole list.
+    const OWN_PAGES: i32 = 256 * 1024;
+
+    /// Bounds what the allocator keeps. To be called before there are threads.
+    pub(crate) fn bound() {
+        // SAFETY: both set a number of the allocator.
+        unsafe {
+            mallopt(M_ARENA_MAX, HEAPS);
+            mallopt(M_MMAP_THRESHOLD, OWN_PAGES);
+        }
+    }
+
+    /// Gives the pages back in which nothing lies.
+    pub(super) fn trim() {
+        // SAFETY: it touches free memory alone, under the allocator's own locks.
+        unsafe {
+            malloc_trim(0);
+        }
+    }
+}
+
+/// Other allocators give back by themselves.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+mod allocator {
+    pub(crate) const fn bound() {}
+
+    pub(super) const fn trim() {}
+}
