@@ -27,7 +27,7 @@ pub(crate) fn write(root: &Path, report: &Report, svg: Option<&Path>) -> Result<
     Ok(())
 }
 
-/// A report that [`write`] wrote.
+/// A report that [`write()`] wrote.
 pub(crate) fn read(path: &PathBuf) -> Result<Report> {
     let text = fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
     serde_json::from_slice(&text)
