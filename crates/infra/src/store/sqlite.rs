@@ -1,8 +1,10 @@
 //! SQLite: readers in a pool, one writer whose commits are shared.
 
+mod batch;
 mod copy;
 mod lock;
 mod open;
+mod outcome;
 mod scratch;
 mod statement;
 mod store;

@@ -39,6 +39,19 @@ macro_rules! statements {
     )+};
 }
 
+diesel::define_sql_function! {
+    /// How many rows were changed on a connection since it was opened.
+    #[sql_name = "total_changes"]
+    fn changed_rows() -> diesel::sql_types::BigInt;
+}
+
+/// How many rows were changed on `conn` since it was opened, be it undone or not.
+pub(super) fn total_changes(conn: &mut Connection) -> Result<i64, StoreError> {
+    diesel::select(changed_rows())
+        .get_result(conn)
+        .map_err(failed)
+}
+
 statements! {
     /// Begins a transaction that reads one state of the database.
     Begin = "BEGIN DEFERRED";

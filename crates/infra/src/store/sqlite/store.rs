@@ -7,9 +7,10 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict, WriteBody};
 use workforce_vitals::DiskSpace;
 
+use super::batch::Body;
 use super::lock::ExclusiveLock;
 use super::statement::{Begin, Rollback, Statement};
-use super::writer::{Body, Writer};
+use super::writer::Writer;
 use super::{Connection, Transaction};
 use crate::store::errors::may_be_full;
 use crate::store::feed::Listeners;

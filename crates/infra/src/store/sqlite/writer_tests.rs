@@ -1,14 +1,23 @@
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
+use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::{insert_into, sql_query};
 use tempfile::TempDir;
 use workforce_domain::corrupt::Corrupt;
+use workforce_domain::port::Verdict;
 
+use super::super::Transaction;
+use super::super::outcome::{Outcome, SharedError};
+use super::super::statement::{BeginImmediate, Statement as _};
 use super::*;
 use crate::store::errors::failed;
+
+#[path = "several_tests.rs"]
+mod several;
 
 diesel::table! {
     notes (n) {
@@ -152,69 +161,6 @@ fn a_panic_stays_in_its_own_thread() {
     assert_eq!(committed(&folder), [2, 3]);
 }
 
-#[test]
-fn several_bodies_of_one_caller_share_one_commit_and_harm_nobody() {
-    let (folder, writer) = writer();
-    let mut first = |tx: &mut Transaction<'_>| note(tx, 1);
-    let mut second = |tx: &mut Transaction<'_>| note(tx, 2);
-    let mut odd = |tx: &mut Transaction<'_>| {
-        assert!(committed(&folder).is_empty(), "nothing is committed yet");
-        note(tx, 3).and_then(|_| Err(Corrupt::new("note", "it is odd").into()))
-    };
-    let mut panicking = |tx: &mut Transaction<'_>| {
-        note(tx, 4)?;
-        panic!("the rule is wrong");
-    };
-    let mut refusing = |tx: &mut Transaction<'_>| note(tx, 5).map(|_| Verdict::RollBack);
-    let mut last = |tx: &mut Transaction<'_>| {
-        assert!(committed(&folder).is_empty(), "nothing is committed yet");
-        note(tx, 6)
-    };
-    let ended = writer.run_all(&mut [
-        &mut first,
-        &mut odd,
-        &mut panicking,
-        &mut refusing,
-        &mut second,
-        &mut last,
-    ]);
-    let how: Vec<_> = ended
-        .iter()
-        .map(|ended| match ended {
-            Ok(Ok(_)) => "ok",
-            Ok(Err(StoreError::Corrupt(_))) => "odd",
-            Ok(Err(_)) => "failed",
-            Err(_) => "panicked",
-        })
-        .collect();
-    assert_eq!(how, ["ok", "odd", "panicked", "ok", "ok", "ok"]);
-    assert_eq!(committed(&folder), [1, 2, 6]);
-}
-
-#[test]
-fn more_bodies_than_a_batch_holds_go_into_several() {
-    let (folder, writer) = writer();
-    let count = 2 * MAX_MEMBERS as i64 + 5;
-    let mut seen = Vec::new();
-    let seen_by = std::cell::RefCell::new(&mut seen);
-    let mut bodies: Vec<_> = (0..count)
-        .map(|n| {
-            let (folder, seen_by) = (&folder, &seen_by);
-            move |tx: &mut Transaction<'_>| {
-                seen_by.borrow_mut().push(committed(folder).len());
-                note(tx, n)
-            }
-        })
-        .collect();
-    let mut bodies: Vec<&mut Body<'_>> = bodies.iter_mut().map(|it| it as _).collect();
-    let ended = writer.run_all(&mut bodies);
-    assert!(ended.iter().all(|ended| matches!(ended, Ok(Ok(_)))));
-    drop(bodies);
-    seen.dedup();
-    assert_eq!(seen, [0, MAX_MEMBERS, 2 * MAX_MEMBERS]);
-    assert_eq!(committed(&folder), (0..count).collect::<Vec<_>>());
-}
-
 /// A reference that may be mended until the commit, but is not.
 fn dangling_note(tx: &mut Transaction<'_>) -> Result<Verdict, StoreError> {
     tx.conn
@@ -334,24 +280,36 @@ fn many_writers_are_all_durable() {
             let (writer, folder) = (&writer, &folder);
             scope.spawn(move || {
                 let mut own = connection(folder);
-                for n in (0..NOTES).map(|n| number * NOTES + n) {
-                    // Every seventh note is refused.
-                    let verdict = || {
-                        if n % 7 == 0 {
+                // Every seventh note is refused.
+                let body = |n: i64| {
+                    move |tx: &mut Transaction<'_>| {
+                        let refused = n % 7 == 0;
+                        let verdict = if refused {
                             Verdict::RollBack
                         } else {
                             Verdict::Commit
+                        };
+                        note(tx, n).map(|_| verdict)
+                    }
+                };
+                for n in (0..NOTES / 2).map(|n| number * NOTES + 2 * n) {
+                    let (mut one, mut other) = (body(n), body(n + 1));
+                    if number % 2 == 0 {
+                        writer.run(&mut one).unwrap();
+                        writer.run(&mut other).unwrap();
+                    } else {
+                        for ended in writer.run_all(&mut [&mut one, &mut other]) {
+                            ended.unwrap().unwrap();
                         }
-                    };
-                    writer
-                        .run(&mut |tx| note(tx, n).map(|_| verdict()))
-                        .unwrap();
-                    let seen: i64 = notes::table
-                        .filter(notes::n.eq(n))
-                        .count()
-                        .get_result(&mut own)
-                        .unwrap();
-                    assert_eq!(seen, i64::from(n % 7 != 0), "after the answer, {n}");
+                    }
+                    for n in [n, n + 1] {
+                        let seen: i64 = notes::table
+                            .filter(notes::n.eq(n))
+                            .count()
+                            .get_result(&mut own)
+                            .unwrap();
+                        assert_eq!(seen, i64::from(n % 7 != 0), "after the answer, {n}");
+                    }
                 }
             });
         }

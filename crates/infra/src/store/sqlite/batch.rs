@@ -1,0 +1,304 @@
+//! The batch that members share, and how each of them runs in it.
+//!
+//! A member that joins what others wrote runs in a savepoint, so that it can be undone alone. The
+//! members of the caller that opened the batch run without: a savepoint costs as much as a third
+//! of what is written in it, since SQLite copies each page before it changes there, and writes
+//! the index of words once for each savepoint instead of once for the commit. In return all of
+//! them are undone and run again when one of them has to be undone. Few have: most refusals come
+//! before the first change.
+
+use core::panic::AssertUnwindSafe;
+use core::time::Duration;
+use std::panic::catch_unwind;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use workforce_domain::id::CompanyId;
+use workforce_domain::port::{StoreError, Verdict};
+
+use super::outcome::{Outcome, SharedError, is_of_disk};
+use super::statement::{
+    BeginImmediate, Commit, Overwrite, Release, Rollback, RollbackTo, Savepoint, Statement,
+    total_changes,
+};
+use super::{Connection, Transaction};
+
+/// A batch with this many members is committed even when others wait.
+pub(super) const MAX_MEMBERS: usize = 64;
+/// A batch that has been open for this long is committed even when others wait.
+const MAX_AGE: Duration = Duration::from_millis(25);
+
+/// What a caller does within its transaction.
+pub(super) type Body<'a> = dyn FnMut(&mut Transaction<'_>) -> Result<Verdict, StoreError> + 'a;
+
+/// What the caller whose turn it is works with.
+pub(super) struct Turn {
+    pub(super) conn: Connection,
+    batch: Option<Batch>,
+    pub(super) max_age: Duration,
+}
+
+/// An open transaction and those who share it.
+struct Batch {
+    opened: Instant,
+    members: usize,
+    outcome: Arc<Outcome>,
+}
+
+/// How a body ended: with the companies whose listeners are to be woken, or with a panic.
+pub(super) type Ended = thread::Result<Result<Vec<CompanyId>, StoreError>>;
+
+/// A body that has run.
+pub(super) struct Member {
+    own: Ended,
+    /// That of its batch; none when there was no batch to join.
+    batch: Option<Arc<Outcome>>,
+}
+
+impl Member {
+    /// One that is settled already.
+    const fn alone(own: Ended) -> Self {
+        Self { own, batch: None }
+    }
+
+    /// How it ended, when its batch is settled.
+    pub(super) fn ended(self) -> Ended {
+        let shared = self.batch.map_or(Ok(()), |batch| batch.wait());
+        self.own.map(|own| shared.and(own))
+    }
+}
+
+/// The transaction of the whole batch is gone or cannot be trusted.
+struct Lost(StoreError);
+
+impl Lost {
+    /// On a fault of the disk SQLite undoes the whole transaction by itself. Then undoing one
+    /// member fails as well, and the fault is what every member is to be told.
+    fn because(self, fault: StoreError) -> Self {
+        match fault {
+            StoreError::Full(_) | StoreError::Failed(_) => Self(fault),
+            _ => self,
+        }
+    }
+}
+
+impl Turn {
+    pub(super) const fn new(conn: Connection) -> Self {
+        Self {
+            conn,
+            batch: None,
+            max_age: MAX_AGE,
+        }
+    }
+
+    /// Runs the bodies of one caller, each as a member of a batch. The last one may be left open.
+    pub(super) fn run_all(&mut self, bodies: &mut [&mut Body<'_>]) -> Vec<Member> {
+        let mut members = Vec::with_capacity(bodies.len());
+        let mut may_share_fate = true;
+        while let Some(body) = bodies.get_mut(members.len()) {
+            // As long as it has bodies, its caller is one of those who wait.
+            self.settle_unless(true);
+            if self.batch.is_some() || !may_share_fate {
+                members.push(self.run(*body));
+                continue;
+            }
+            let ran = self.run_without_savepoints(&mut bodies[members.len()..]);
+            may_share_fate = !ran.is_empty();
+            members.extend(ran);
+        }
+        members
+    }
+
+    /// Runs bodies in a batch of their own without savepoints, as many as go into it. Returns
+    /// none when one of them has to be undone and the others with it; then nothing is left of
+    /// them, and each is to be run again.
+    fn run_without_savepoints(&mut self, bodies: &mut [&mut Body<'_>]) -> Vec<Member> {
+        let mut members = Vec::new();
+        for body in bodies {
+            if self.is_full() {
+                break;
+            }
+            let batch = match self.join() {
+                Ok(batch) => batch,
+                Err(error) => return vec![Member::alone(Ok(Err(error)))],
+            };
+            let before = total_changes(&mut self.conn).ok();
+            let own = catch_unwind(AssertUnwindSafe(|| self.body(body)));
+            let own = match own {
+                Ok(Ok(Some(companies))) => Ok(Ok(companies)),
+                // It changed nothing, so that nothing has to be undone.
+                Ok(Ok(None))
+                    if before.is_some() && before == total_changes(&mut self.conn).ok() =>
+                {
+                    Ok(Ok(Vec::new()))
+                }
+                undone => {
+                    self.roll_back();
+                    self.batch = None;
+                    if !members.is_empty() {
+                        return Vec::new();
+                    }
+                    // Nobody else's writes were undone with its own.
+                    let own = undone.map(|own| own.map(|_refused| Vec::new()));
+                    return vec![Member::alone(own)];
+                }
+            };
+            let batch = Some(batch);
+            members.push(Member { own, batch });
+        }
+        members
+    }
+
+    /// Runs one body, in a savepoint, as a member of a batch. Even after a panic the batch is settled later, by
+    /// this caller or by another.
+    fn run(&mut self, body: &mut Body<'_>) -> Member {
+        let batch = match self.join() {
+            Ok(batch) => Some(batch),
+            Err(error) => {
+                return Member::alone(Ok(Err(error)));
+            }
+        };
+        let own = match catch_unwind(AssertUnwindSafe(|| self.member(body))) {
+            Ok(Ok(own)) => Ok(own),
+            Ok(Err(Lost(error))) => {
+                self.give_up(error);
+                Ok(Ok(Vec::new()))
+            }
+            Err(panic) => {
+                if let Err(Lost(error)) = self.undo_member() {
+                    self.give_up(error);
+                }
+                Err(panic)
+            }
+        };
+        Member { own, batch }
+    }
+
+    /// Becomes a member of the open batch, or opens one.
+    fn join(&mut self) -> Result<Arc<Outcome>, StoreError> {
+        let batch = match &mut self.batch {
+            Some(batch) => batch,
+            none => {
+                begin(&mut self.conn)?;
+                none.insert(Batch {
+                    opened: Instant::now(),
+                    members: 0,
+                    outcome: Arc::default(),
+                })
+            }
+        };
+        batch.members += 1;
+        Ok(Arc::clone(&batch.outcome))
+    }
+
+    /// Runs the body of one member, and undoes it when it fails or refuses.
+    fn member(&mut self, body: &mut Body<'_>) -> Result<Result<Vec<CompanyId>, StoreError>, Lost> {
+        Savepoint.run(&mut self.conn).map_err(Lost)?;
+        match self.body(body) {
+            Ok(Some(companies)) => Release
+                .run(&mut self.conn)
+                .map(|()| Ok(companies))
+                .map_err(Lost),
+            Ok(None) => self.undo_member().map(|()| Ok(Vec::new())),
+            Err(error) => match self.undo_member() {
+                Ok(()) => Ok(Err(error)),
+                Err(undo) => Err(undo.because(error)),
+            },
+        }
+    }
+
+    /// Runs a body and writes what happened, in the open transaction. Returns the companies whose
+    /// listeners are to be woken, or nothing when it refused: then it may have to be undone, as
+    /// after an error.
+    fn body(&mut self, body: &mut Body<'_>) -> Result<Option<Vec<CompanyId>>, StoreError> {
+        let mut tx = Transaction::on(&mut self.conn);
+        match body(&mut tx)? {
+            Verdict::Commit => {
+                let (companies, _number) = tx.write_journal()?;
+                Ok(Some(companies))
+            }
+            Verdict::RollBack => Ok(None),
+        }
+    }
+
+    fn undo_member(&mut self) -> Result<(), Lost> {
+        RollbackTo
+            .run(&mut self.conn)
+            .and_then(|()| Release.run(&mut self.conn))
+            .map_err(Lost)
+    }
+
+    /// Commits the batch. While others wait and it has room, they do that.
+    pub(super) fn settle_unless(&mut self, others_wait: bool) {
+        if self.batch.is_none() || (others_wait && !self.is_full()) {
+            return;
+        }
+        match Commit.run(&mut self.conn) {
+            Ok(()) => self.close(Ok(())),
+            Err(error) => {
+                self.roll_back();
+                let error = self.overwrite_failed_commit(error);
+                self.fail(error);
+            }
+        }
+    }
+
+    /// Whether the open batch takes no more members.
+    fn is_full(&self) -> bool {
+        self.batch.as_ref().is_some_and(|batch| {
+            batch.members >= MAX_MEMBERS || batch.opened.elapsed() >= self.max_age
+        })
+    }
+
+    /// Makes sure that a failed commit wrote nothing, and returns its error. When the disk failed,
+    /// the commit may stand there whole, only not known to be durable. No reader sees it, but
+    /// whoever opens the file after a crash would. The next commit is written over it, so one is
+    /// made at once. If that fails as well, the outcome is unknown.
+    pub(super) fn overwrite_failed_commit(&mut self, error: StoreError) -> StoreError {
+        if !is_of_disk(&error) {
+            return error;
+        }
+        match Overwrite.run(&mut self.conn) {
+            Ok(()) => error,
+            Err(again) => {
+                tracing::error!(error = %again, "what a failed commit left is not overwritten");
+                StoreError::OutcomeUnknown(Box::new(error))
+            }
+        }
+    }
+
+    /// Undoes the whole batch and tells everybody in it.
+    fn give_up(&mut self, error: StoreError) {
+        self.roll_back();
+        self.fail(error);
+    }
+
+    fn roll_back(&mut self) {
+        // Fails when SQLite has undone the transaction by itself, as it does on a full disk.
+        if let Err(rollback) = Rollback.run(&mut self.conn) {
+            tracing::debug!(error = %rollback, "nothing was left to roll back");
+        }
+    }
+
+    fn fail(&mut self, error: StoreError) {
+        tracing::error!(%error, "a shared commit failed");
+        self.close(Err(SharedError(Arc::new(error))));
+    }
+
+    fn close(&mut self, result: Result<(), SharedError>) {
+        if let Some(batch) = self.batch.take() {
+            batch.outcome.settle(result);
+        }
+    }
+}
+
+/// Begins a transaction. A fault of the disk may have left the last one open, when not even undoing
+/// it was possible; then it is undone first.
+fn begin(conn: &mut Connection) -> Result<(), StoreError> {
+    BeginImmediate.run(conn).or_else(|error| {
+        Rollback.run(conn).map_err(|_nothing_open| error)?;
+        tracing::warn!("a transaction that was left open is undone");
+        BeginImmediate.run(conn)
+    })
+}
