@@ -14,7 +14,7 @@ use diesel::row::{Field as _, Row as _};
 use diesel::sql_types::{Binary, Text};
 use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
 
-use crate::sql;
+use crate::sql::{self, Count};
 use crate::statement::{
     AnsweringBytes, AnsweringNumber, AnsweringRows, AnsweringText, Key, Statement, Value,
 };
@@ -43,6 +43,8 @@ pub(crate) trait Database: Sized + Send {
     fn run(&mut self, statement: Statement<'_>) -> Result<()>;
     /// The number in the first column of the first row.
     fn number(&mut self, statement: Statement<'_>) -> Result<i64>;
+    /// Changes counters and returns the first of them, in as many statements as the server.
+    fn count(&mut self, count: Count, values: &[Value<'_>]) -> Result<i64>;
     /// The bytes in the first column of the first row.
     fn bytes(&mut self, statement: Statement<'_>) -> Result<Vec<u8>>;
     /// The text in the first column of the first row.
@@ -222,6 +224,12 @@ impl Database for SqliteConnection {
         self.run(Statement::new(sql::SQLITE_TERMS, &[Value::Text(terms)]))
     }
 
+    fn count(&mut self, count: Count, values: &[Value<'_>]) -> Result<i64> {
+        self.run(Statement::new(count.change, values))?;
+        let company = values.last().map_or(&[][..], core::slice::from_ref);
+        self.number(Statement::new(count.read, company))
+    }
+
     fn settle(&mut self) -> Result<()> {
         self.batch("PRAGMA wal_checkpoint(TRUNCATE)")
     }
@@ -264,6 +272,10 @@ impl Database for PgConnection {
             Value::Text(terms),
         ];
         self.run(Statement::new(sql::POSTGRES_TEXT, &text))
+    }
+
+    fn count(&mut self, count: Count, values: &[Value<'_>]) -> Result<i64> {
+        self.number(Statement::new(count.returning, values))
     }
 
     fn settle(&mut self) -> Result<()> {

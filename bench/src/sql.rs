@@ -67,9 +67,43 @@ pub(super) const ISSUES_BY_STATUS: &str = concat!(
      ORDER BY priority, updated_at DESC, id LIMIT ?"
 );
 
+/// A change of a company's counters, which are read afterwards.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Count {
+    /// The change alone. The last value finds the row.
+    pub(crate) change: &'static str,
+    /// What reads the numbers then, with that value.
+    pub(crate) read: &'static str,
+    /// Both at once.
+    pub(crate) returning: &'static str,
+}
+
+macro_rules! count {
+    ($change:literal, $numbers:literal) => {
+        Count {
+            change: concat!(
+                "UPDATE company_counters SET ",
+                $change,
+                " WHERE company_id = ?"
+            ),
+            read: concat!(
+                "SELECT ",
+                $numbers,
+                " FROM company_counters WHERE company_id = ?"
+            ),
+            returning: concat!(
+                "UPDATE company_counters SET ",
+                $change,
+                " WHERE company_id = ? RETURNING ",
+                $numbers
+            ),
+        }
+    };
+}
+
 /// Takes the number of a new issue. Values: company.
-pub(super) const NEXT_ISSUE_NUMBER: &str = "UPDATE company_counters SET \
-     issue_number = issue_number + 1 WHERE company_id = ? RETURNING issue_number";
+pub(super) const NEXT_ISSUE_NUMBER: Count =
+    count!("issue_number = issue_number + 1", "issue_number");
 
 /// A new issue.
 pub(super) const INSERT_ISSUE: &str = "INSERT INTO issues (id, company_id, number, identifier, \
@@ -265,10 +299,11 @@ pub(super) const INSERT_ACTIVITY: &str = "INSERT INTO activity (id, company_id, 
 
 /// Takes the numbers of events and the instant of activity. Values: how many, instant twice in
 /// microseconds, company.
-pub(super) const NEXT_EVENT_NUMBERS: &str = "UPDATE company_counters SET \
-     event_sequence = event_sequence + ?, \
-     activity_clock = CASE WHEN activity_clock < ? THEN ? ELSE activity_clock + 1 END \
-     WHERE company_id = ? RETURNING event_sequence, activity_clock";
+pub(super) const NEXT_EVENT_NUMBERS: Count = count!(
+    "event_sequence = event_sequence + ?, \
+     activity_clock = CASE WHEN activity_clock < ? THEN ? ELSE activity_clock + 1 END",
+    "event_sequence, activity_clock"
+);
 
 /// One event. Values: company, number, kind, payload, instant.
 pub(super) const INSERT_EVENT: &str =

@@ -118,7 +118,7 @@ impl Writer {
         let place = [Value::Key(self.project), Value::Key(self.company), ONE];
         database.run(Statement::new(sql::PROJECT, &place))?;
         let counter = [Value::Key(self.company)];
-        let number = database.number(Statement::new(sql::NEXT_ISSUE_NUMBER, &counter))?;
+        let number = database.count(sql::NEXT_ISSUE_NUMBER, &counter)?;
         let id = self.random.key(at);
         let identifier = format!("{}-{number}", self.prefix);
         let values = [

@@ -75,7 +75,7 @@ impl Writer {
             Value::BigInt(deed.at),
             Value::Key(self.company),
         ];
-        let last = database.number(Statement::new(sql::NEXT_EVENT_NUMBERS, &counter))?;
+        let last = database.count(sql::NEXT_EVENT_NUMBERS, &counter)?;
         database.run(Statement::new(sql::INSERT_ACTIVITY, &activity))?;
         for (number, kind) in (last - count + 1..).zip(kinds) {
             let event = [

@@ -56,6 +56,17 @@ macro_rules! for_share {
 }
 pub(crate) use for_share;
 
+/// Changes the one row that `$row` finds, and reads these columns of it afterwards, if it is there.
+macro_rules! change_one {
+    ($row:expr, $changes:expr, $columns:expr, $conn:expr) => {{
+        let change = diesel::update($row).set($changes).returning($columns);
+        $crate::store::cached::cached(change)
+            .get_result($conn)
+            .optional()
+    }};
+}
+pub(crate) use change_one;
+
 /// The month of a cost event, as totals number months.
 const MONTH_OF_COST: &str = "CAST(to_char(e.occurred_at AT TIME ZONE 'UTC', 'YYYYMM') AS integer)";
 

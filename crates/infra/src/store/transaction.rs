@@ -6,9 +6,9 @@ use self::journal_rows::{NewActivityRow, NewEventRow};
 use std::collections::BTreeSet;
 
 use diesel::dsl::case_when;
+use diesel::insert_into;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use diesel::{insert_into, update};
 use uuid::Uuid;
 use workforce_domain::activity::{Activity, Event};
 use workforce_domain::id::CompanyId;
@@ -25,8 +25,7 @@ use workforce_domain::port::{
 };
 use workforce_domain::time::Timestamp;
 
-use super::{Connection, TransactionNumber, transaction_number};
-use crate::store::cached::cached;
+use super::{Connection, TransactionNumber, change_one, transaction_number};
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::lock_order::LockOrder;
@@ -114,8 +113,8 @@ impl<'c> Transaction<'c> {
     }
 
     /// Numbers the events of one company, gives its activity an instant after all that was
-    /// committed before, and inserts both. The same statement returns the transaction's own
-    /// number, which saves a round trip.
+    /// committed before, and inserts both. On PostgreSQL one statement changes the counters and
+    /// returns them with the transaction's own number, which saves round trips.
     fn write_journal_of(&mut self, company: CompanyId) -> Result<TransactionNumber, StoreError> {
         let activity = || self.activity.iter().filter(|row| row.company == company);
         let events = || self.events.iter().filter(|row| row.company == company);
@@ -127,25 +126,19 @@ impl<'c> Transaction<'c> {
         let dispatched = dispatched.map(|(_company, at)| InstantColumn(at));
         // A transaction that waited for another one may have begun first, at an earlier instant.
         // Its activity still comes after the other's.
-        let counters = update(company_counters::table.find(IdColumn(company)))
-            .set((
-                company_counters::event_sequence.eq(company_counters::event_sequence + count),
-                clock
-                    .eq(case_when(clock.lt(latest), latest.into_sql::<BigInt>())
-                        .otherwise(clock + 1)),
-                dispatched.map(|at| company_counters::last_dispatched_at.eq(at)),
-            ))
-            .returning((
-                company_counters::event_sequence,
-                clock,
-                transaction_number(),
-            ));
+        let counters = company_counters::table.find(IdColumn(company));
+        let sequence = company_counters::event_sequence;
+        let changes = (
+            sequence.eq(sequence + count),
+            clock.eq(case_when(clock.lt(latest), latest.into_sql::<BigInt>()).otherwise(clock + 1)),
+            dispatched.map(|at| company_counters::last_dispatched_at.eq(at)),
+        );
+        let columns = (sequence, clock, transaction_number());
         // Every company has counters, so this one was deleted meanwhile.
-        let (last_number, micros, number): (i64, i64, TransactionNumber) = cached(counters)
-            .get_result(self.conn)
-            .optional()
-            .map_err(failed)?
-            .ok_or(StoreError::Contended)?;
+        let (last_number, micros, number): (i64, i64, TransactionNumber) =
+            change_one!(counters, changes, columns, self.conn)
+                .map_err(failed)?
+                .ok_or(StoreError::Contended)?;
         let at = Timestamp::from_micros(micros);
         let rows: Vec<_> = activity().map(|row| NewActivityRow::of(row, at)).collect();
         insert_rows!(activity::table, rows, self.conn);

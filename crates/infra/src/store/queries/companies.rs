@@ -18,12 +18,11 @@ use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
-use super::super::{LoadingMode, for_update};
+use super::super::{LoadingMode, change_one, for_update};
 use super::advisory::advisory_lock;
 use super::figures;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::row::{Row, admit, admit_some, exactly_one, length, one};
-use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{companies, company_counters};
@@ -247,13 +246,10 @@ impl CompanyWrites for Transaction<'_> {
 
     fn next_issue_number(&mut self, company: CompanyScope) -> Result<i64, StoreError> {
         self.locks(Lock::Counters, company.company());
-        let count = diesel::update(company_counters::table.find(IdColumn(company.company())))
-            .set(company_counters::issue_number.eq(company_counters::issue_number + 1))
-            .returning(company_counters::issue_number);
+        let counters = company_counters::table.find(IdColumn(company.company()));
+        let number = company_counters::issue_number;
         // Every company has counters, so this one was deleted meanwhile.
-        cached(count)
-            .get_result(self.conn)
-            .optional()
+        change_one!(counters, number.eq(number + 1), number, self.conn)
             .map_err(failed)?
             .ok_or(StoreError::Contended)
     }
