@@ -73,6 +73,8 @@ pub(super) struct Model<'a> {
 impl<'a> Model<'a> {
     pub(super) fn fill(store: &'a TestStore) -> Self {
         let world = World::new(store);
+        // The model does not know it, and its identifier may be the beginning of others.
+        world.change_issue(&world.issue, |held| held.hidden_at = Some(later(1)));
         let (project, label) = (project(&world.company), label(&world, "bug"));
         world.write(|tx| {
             tx.labels_mut().insert(label.clone())?;
