@@ -150,14 +150,12 @@ impl Turn {
         members
     }
 
-    /// Runs one body, in a savepoint, as a member of a batch. Even after a panic the batch is settled later, by
-    /// this caller or by another.
+    /// Runs one body, in a savepoint, as a member of a batch. Even after a panic the batch is
+    /// settled later, by this caller or by another.
     fn run(&mut self, body: &mut Body<'_>) -> Member {
         let batch = match self.join() {
             Ok(batch) => Some(batch),
-            Err(error) => {
-                return Member::alone(Ok(Err(error)));
-            }
+            Err(error) => return Member::alone(Ok(Err(error))),
         };
         let own = match catch_unwind(AssertUnwindSafe(|| self.member(body))) {
             Ok(Ok(own)) => Ok(own),
