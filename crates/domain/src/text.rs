@@ -2,6 +2,7 @@
 //! (docs/access.md#limits), so that nothing longer or emptier reaches a rule or
 //! the store.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 
 use unicode_normalization::UnicodeNormalization;
@@ -37,24 +38,24 @@ fn no_nul(text: &str) -> Result<(), TextError> {
 }
 
 /// A line: trimmed, not empty, at most `max` characters.
-fn line(text: &str, max: usize) -> Result<String, TextError> {
+fn line(text: &str, max: usize) -> Result<Cow<'_, str>, TextError> {
     no_nul(text)?;
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return Err(TextError::Empty);
     }
-    // A character has at most four bytes: the cheap bound comes first.
-    if trimmed.len() > max * 4 || trimmed.chars().count() > max {
+    // A character has one byte to four: the cheap bounds come first.
+    if trimmed.len() > max && (trimmed.len() > max * 4 || trimmed.chars().count() > max) {
         return Err(TextError::TooLong {
             max,
             unit: "characters",
         });
     }
-    Ok(trimmed.into())
+    Ok(Cow::Borrowed(trimmed))
 }
 
 /// A line without control characters, which no path or address needs.
-fn place(text: &str, max: usize) -> Result<String, TextError> {
+fn place(text: &str, max: usize) -> Result<Cow<'_, str>, TextError> {
     let line = line(text, max)?;
     if line.chars().any(char::is_control) {
         return Err(TextError::Form("free of control characters"));
@@ -63,12 +64,12 @@ fn place(text: &str, max: usize) -> Result<String, TextError> {
 }
 
 /// A body of text: kept as it is, at most `max` bytes; may be empty.
-fn prose(text: &str, max: usize) -> Result<String, TextError> {
+fn prose(text: &str, max: usize) -> Result<Cow<'_, str>, TextError> {
     no_nul(text)?;
     if text.len() > max {
         return Err(TextError::TooLong { max, unit: "bytes" });
     }
-    Ok(text.into())
+    Ok(Cow::Borrowed(text))
 }
 
 /// A text as it is compared with another that should be the same: without
@@ -106,7 +107,7 @@ macro_rules! texts {
             /// # Errors
             /// Says what is wrong with the text.
             pub fn new(text: &str) -> Result<Self, TextError> {
-                $check(text, Self::MAX).map(Self)
+                $check(text, Self::MAX).map(|kept| Self(kept.into_owned()))
             }
 
             /// The text.
@@ -141,6 +142,19 @@ macro_rules! texts {
             }
         }
 
+        impl TryFrom<String> for $name {
+            type Error = TextError;
+
+            /// As [`Self::new`], but copies nothing that is kept as it is.
+            fn try_from(text: String) -> Result<Self, TextError> {
+                let changed = match $check(&text, Self::MAX)? {
+                    Cow::Borrowed(kept) if kept.len() == text.len() => None,
+                    kept => Some(kept.into_owned()),
+                };
+                Ok(Self(changed.unwrap_or(text)))
+            }
+        }
+
         impl From<$name> for String {
             fn from(text: $name) -> Self {
                 text.0
@@ -150,7 +164,7 @@ macro_rules! texts {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = String::deserialize(deserializer)?;
-                Self::new(&text).map_err(serde::de::Error::custom)
+                Self::try_from(text).map_err(serde::de::Error::custom)
             }
         }
     )+};
@@ -160,7 +174,7 @@ mod git;
 
 pub use git::{CommitHash, FilePath};
 
-fn slug(text: &str, max: usize) -> Result<String, TextError> {
+fn slug(text: &str, max: usize) -> Result<Cow<'_, str>, TextError> {
     const FORM: &str =
         "a lower-case word: a letter, then letters, digits, `_` or `-`, at most 40 in all";
     let mut bytes = text.bytes();
@@ -168,24 +182,24 @@ fn slug(text: &str, max: usize) -> Result<String, TextError> {
     let goes_on =
         bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-');
     if starts && goes_on && text.len() <= max {
-        Ok(text.into())
+        Ok(Cow::Borrowed(text))
     } else {
         Err(TextError::Form(FORM))
     }
 }
 
 /// A colour as `#rrggbb`, in lower case.
-fn color(text: &str, max: usize) -> Result<String, TextError> {
+fn color(text: &str, max: usize) -> Result<Cow<'_, str>, TextError> {
     let digits = text.strip_prefix('#').unwrap_or_default();
     if text.len() == max && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-        Ok(text.to_ascii_lowercase())
+        Ok(Cow::Owned(text.to_ascii_lowercase()))
     } else {
         Err(TextError::Form("a colour as `#rrggbb`"))
     }
 }
 
 /// The name of a file: a line that is no path.
-fn file_name(text: &str, max: usize) -> Result<String, TextError> {
+fn file_name(text: &str, max: usize) -> Result<Cow<'_, str>, TextError> {
     let name = place(text, max)?;
     if name.contains(['/', '\\']) || name.chars().all(|c| c == '.') {
         return Err(TextError::Form("the name of a file without its folder"));
@@ -194,7 +208,7 @@ fn file_name(text: &str, max: usize) -> Result<String, TextError> {
 }
 
 /// `type/subtype` of RFC 6838, in lower case and without parameters.
-fn media_type(text: &str, max: usize) -> Result<String, TextError> {
+fn media_type(text: &str, max: usize) -> Result<Cow<'_, str>, TextError> {
     const FORM: &str = "a media type such as image/png";
     let is_name = |name: &str| {
         name.bytes()
@@ -207,7 +221,7 @@ fn media_type(text: &str, max: usize) -> Result<String, TextError> {
     let lower = text.trim().to_ascii_lowercase();
     match lower.split_once('/') {
         Some((kind, subtype)) if lower.len() <= max && is_name(kind) && is_name(subtype) => {
-            Ok(lower)
+            Ok(Cow::Owned(lower))
         }
         _ => Err(TextError::Form(FORM)),
     }
@@ -215,7 +229,7 @@ fn media_type(text: &str, max: usize) -> Result<String, TextError> {
 
 /// A host with or without a port, and perhaps a path, in lower case. One repository is
 /// named with `.git` at its end or without; what is kept has none.
-fn repository_prefix(text: &str, max: usize) -> Result<String, TextError> {
+fn repository_prefix(text: &str, max: usize) -> Result<Cow<'_, str>, TextError> {
     const FORM: &str = "a host, or a host and a path, such as github.com/acme";
     let is_host = |host: &str| {
         let (name, port) = host.split_once(':').unwrap_or((host, "443"));
@@ -239,10 +253,10 @@ fn repository_prefix(text: &str, max: usize) -> Result<String, TextError> {
     // The repositories of an owner are more than one: that name is not cut.
     let of_one = text.strip_suffix(".git");
     let of_one = of_one.filter(|_| path.contains('/') && !path.ends_with("/.git"));
-    Ok(of_one.unwrap_or(text).into())
+    Ok(Cow::Owned(of_one.unwrap_or(text).into()))
 }
 
-fn body(text: &str, max: usize) -> Result<String, TextError> {
+fn body(text: &str, max: usize) -> Result<Cow<'_, str>, TextError> {
     if text.trim().is_empty() {
         Err(TextError::Empty)
     } else {

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use workforce_domain::text::{
-    CommentBody, Description, Name, RepositoryPrefix, Role, TextError, Title,
+    Color, CommentBody, Description, FileName, MediaType, Name, RepositoryPrefix, Role, TextError,
+    Title,
 };
 
 #[test]
@@ -127,5 +128,16 @@ proptest! {
             prop_assert_eq!(Name::new(&name), Ok(name.clone()));
             prop_assert!(name.chars().count() <= Name::MAX && !name.is_empty());
         }
+    }
+
+    #[test]
+    fn a_text_is_admitted_alike_copied_or_taken_over(text in "\\PC{0,220}|[ #/.A-Fa-f0-9-]{0,9}") {
+        prop_assert_eq!(Name::try_from(text.clone()), Name::new(&text));
+        prop_assert_eq!(Description::try_from(text.clone()), Description::new(&text));
+        prop_assert_eq!(CommentBody::try_from(text.clone()), CommentBody::new(&text));
+        prop_assert_eq!(Color::try_from(text.clone()), Color::new(&text));
+        prop_assert_eq!(MediaType::try_from(text.clone()), MediaType::new(&text));
+        prop_assert_eq!(FileName::try_from(text.clone()), FileName::new(&text));
+        prop_assert_eq!(Role::try_from(text.clone()), Role::new(&text));
     }
 }

@@ -9,7 +9,6 @@ use workforce_domain::company::PauseReason;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::money::Budget;
-use workforce_domain::text::{Description, Label, Name, Role};
 use workforce_domain::time::Month;
 
 use super::row::{Row, admit, admit_some, document_length, length};
@@ -69,12 +68,12 @@ impl Row for AgentRow {
         Ok(Agent {
             id: self.id.0,
             company: self.company_id.0,
-            name: admit(KIND, &self.name, Name::new)?,
+            name: admit(KIND, self.name)?,
             url_key: self.url_key,
-            role: admit(KIND, &self.role, Role::new)?,
-            title: admit_some(KIND, self.title.as_deref(), Label::new)?,
-            icon: admit_some(KIND, self.icon.as_deref(), Label::new)?,
-            capabilities: admit_some(KIND, self.capabilities.as_deref(), Description::new)?,
+            role: admit(KIND, self.role)?,
+            title: admit_some(KIND, self.title)?,
+            icon: admit_some(KIND, self.icon)?,
+            capabilities: admit_some(KIND, self.capabilities)?,
             reports_to: self.reports_to.map(|id| id.0),
             lifecycle: AgentLifecycle::restore(AgentLifecycleRecord {
                 state: self.lifecycle.0,

@@ -11,7 +11,6 @@ use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
     AgentCursor, AgentFilter, AgentReads, AgentWrites, Lock, Locked, Shared, StoreError,
 };
-use workforce_domain::text::{Label, Name, Role};
 use workforce_domain::time::Timestamp;
 use workforce_domain::timer::Timer;
 
@@ -138,9 +137,9 @@ impl AgentReads for Transaction<'_> {
             }
             chain.push(ChainLink {
                 id: link.id.0,
-                name: admit("agent", &link.name, Name::new)?,
-                role: admit("agent", &link.role, Role::new)?,
-                title: admit_some("agent", link.title.as_deref(), Label::new)?,
+                name: admit("agent", link.name)?,
+                role: admit("agent", link.role)?,
+                title: admit_some("agent", link.title)?,
             });
         }
         Ok(chain)

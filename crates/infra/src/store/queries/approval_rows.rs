@@ -12,7 +12,6 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{
     AgentId, ApprovalCommentId, ApprovalEventId, ApprovalId, CompanyId, IssueId, RunId, UserId,
 };
-use workforce_domain::text::CommentBody;
 
 use super::row::{Row, admit, author, author_board, document_length, length};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
@@ -226,7 +225,7 @@ impl Row for ApprovalCommentRow {
                 self.author_board.as_deref(),
             )?,
             run: self.run_id.map(|id| id.0),
-            body: admit("approval comment", &self.body, CommentBody::new)?,
+            body: admit("approval comment", self.body)?,
             mentions: self.mentions.0,
             created_at: self.created_at.0,
         })

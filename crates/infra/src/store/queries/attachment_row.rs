@@ -2,7 +2,6 @@ use diesel::prelude::*;
 use workforce_domain::attachment::{Asset, Attachment, Provider};
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, AssetId, AttachmentId, CommentId, CompanyId, IssueId, UserId};
-use workforce_domain::text::{FileName, MediaType};
 
 use super::row::{Row, admit, admit_some, author, author_board, length};
 use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, StringEnumColumn};
@@ -33,7 +32,7 @@ impl Row for AssetRow {
             company: self.company_id.0,
             sha256: self.sha256.0,
             byte_size: self.byte_size,
-            content_type: admit("asset", &self.content_type, MediaType::new)?,
+            content_type: admit("asset", self.content_type)?,
             provider: self.provider.0,
             created_at: self.created_at.0,
         })
@@ -110,12 +109,8 @@ impl Row for (AttachmentRow, AssetRow) {
             issue: row.issue_id.0,
             comment: row.comment_id.map(|id| id.0),
             asset: asset.restore()?,
-            original_filename: admit_some(KIND, row.original_filename.as_deref(), FileName::new)?,
-            declared_content_type: admit_some(
-                KIND,
-                row.declared_content_type.as_deref(),
-                MediaType::new,
-            )?,
+            original_filename: admit_some(KIND, row.original_filename)?,
+            declared_content_type: admit_some(KIND, row.declared_content_type)?,
             author: author(
                 KIND,
                 row.created_by_agent_id,

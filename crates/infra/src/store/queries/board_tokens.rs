@@ -4,7 +4,6 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::BoardTokenId;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{BoardTokenCursor, BoardTokenReads, BoardTokenWrites, StoreError};
-use workforce_domain::text::Name;
 use workforce_domain::time::Timestamp;
 
 use super::super::LoadingMode;
@@ -39,7 +38,7 @@ impl Row for TokenRow {
         const KIND: &str = "board token";
         Ok(BoardToken {
             id: self.id.0,
-            name: admit(KIND, &self.name, Name::new)?,
+            name: admit(KIND, self.name)?,
             prefix: self.prefix,
             digest: self.token_hash.0,
             created_by: self

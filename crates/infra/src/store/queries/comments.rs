@@ -5,7 +5,6 @@ use workforce_domain::id::{AgentId, CommentId, CompanyId, IssueId, ReviewId, Run
 use workforce_domain::issue::{Comment, Position};
 use workforce_domain::page::{CreationKey, Order, Page, PageRequest};
 use workforce_domain::port::{CommentCursor, CommentReads, CommentWrites, StoreError};
-use workforce_domain::text::CommentBody;
 use workforce_domain::time::Timestamp;
 
 use super::super::LoadingMode;
@@ -55,7 +54,7 @@ impl Row for CommentRow {
                 self.author_board.as_deref(),
             )?,
             run: self.run_id.map(|id| id.0),
-            body: admit("comment", &self.body, CommentBody::new)?,
+            body: admit("comment", self.body)?,
             mentions: self.mentions.0,
             review: self.review_id.map(|id| id.0),
             position: self.position.map(|position| position.0),

@@ -14,7 +14,6 @@ use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
     CompanyCursor, CompanyReads, CompanyWrites, Lock, Locked, StoreError,
 };
-use workforce_domain::text::{Description, Label, Name};
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
@@ -61,8 +60,8 @@ impl Row for CompanyRow {
         const KIND: &str = "company";
         Ok(Company {
             id: self.id.0,
-            name: admit(KIND, &self.name, Name::new)?,
-            description: admit_some(KIND, self.description.as_deref(), Description::new)?,
+            name: admit(KIND, self.name)?,
+            description: admit_some(KIND, self.description)?,
             lifecycle: CompanyLifecycle::restore(CompanyLifecycleRecord {
                 status: self.status.0,
                 pause_reason: self.pause_reason.map(|reason| reason.0),
@@ -77,8 +76,8 @@ impl Row for CompanyRow {
             review_required: self.review_required,
             max_concurrent_runs: self.max_concurrent_runs,
             attachment_limit: self.attachment_max_bytes.and_then(AttachmentLimit::new),
-            locale: admit_some(KIND, self.locale.as_deref(), Label::new)?,
-            brand_color: admit_some(KIND, self.brand_color.as_deref(), Label::new)?,
+            locale: admit_some(KIND, self.locale)?,
+            brand_color: admit_some(KIND, self.brand_color)?,
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
         })

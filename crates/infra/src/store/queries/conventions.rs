@@ -8,7 +8,6 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{CompanyId, ProjectId};
 use workforce_domain::port::StoreError;
 use workforce_domain::project::Project;
-use workforce_domain::text::{CompactContext, Description};
 
 use super::super::Connection;
 use super::row::{Row, admit, length, one};
@@ -47,7 +46,7 @@ impl Row for ConventionsRow {
 
     fn restore(self) -> Result<Conventions, Corrupt> {
         let compact = compact(
-            self.compact_context.as_deref(),
+            self.compact_context,
             self.compact_source.map(|source| source.0),
             self.compact_max_chars,
             self.compact_source_hash.map(|hash| hash.0),
@@ -55,8 +54,8 @@ impl Row for ConventionsRow {
         Ok(Conventions {
             company: self.company_id.0,
             project: self.project_id.0,
-            backstory: admit(KIND, &self.backstory, Description::new)?,
-            conventions_md: admit(KIND, &self.conventions_md, Description::new)?,
+            backstory: admit(KIND, self.backstory)?,
+            conventions_md: admit(KIND, self.conventions_md)?,
             extra_references: self.extra_references.0,
             compact,
             updated_at: Some(self.updated_at.0),
@@ -66,7 +65,7 @@ impl Row for ConventionsRow {
 
 /// The short form that its columns make together.
 fn compact(
-    text: Option<&str>,
+    text: Option<String>,
     source: Option<CompactSource>,
     max_chars: Option<i32>,
     source_hash: Option<[u8; 32]>,
@@ -87,7 +86,7 @@ fn compact(
     match (text, origin, source_hash) {
         (None, None, None) => Ok(None),
         (Some(text), Some(origin), Some(source_hash)) => Ok(Some(Compact {
-            text: admit(KIND, text, CompactContext::new)?,
+            text: admit(KIND, text)?,
             origin,
             source_hash,
         })),

@@ -5,7 +5,6 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::cost::{BillingType, CostEvent, CostSource, TokenUse};
 use workforce_domain::id::{AgentId, CompanyId, CostEventId, GoalId, IssueId, ProjectId, RunId};
 use workforce_domain::money::Cents;
-use workforce_domain::text::{Label, Name};
 
 use super::row::{Row, admit, admit_some};
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
@@ -55,9 +54,9 @@ impl Row for CostEventRow {
             project: self.project_id.map(|id| id.0),
             goal: self.goal_id.map(|id| id.0),
             run: self.run_id.map(|id| id.0),
-            billing_code: admit_some(KIND, self.billing_code.as_deref(), Label::new)?,
-            provider: admit(KIND, &self.provider, Name::new)?,
-            model: admit(KIND, &self.model, Name::new)?,
+            billing_code: admit_some(KIND, self.billing_code)?,
+            provider: admit(KIND, self.provider)?,
+            model: admit(KIND, self.model)?,
             billing_type: self.billing_type.0,
             tokens: TokenUse {
                 input: self.input_tokens,

@@ -10,7 +10,6 @@ use workforce_domain::cost::{BillingType, CostSource, CostTotal, TokenUse, Windo
 use workforce_domain::id::{AgentId, ProjectId, RunId};
 use workforce_domain::money::Cents;
 use workforce_domain::port::{MeteredModel, ProjectCost, StoreError};
-use workforce_domain::text::Name;
 
 use super::super::Connection;
 use super::page::MAX_WHOLE;
@@ -174,7 +173,7 @@ pub(super) fn by_project(
     rows.into_iter()
         .map(|row| {
             let project = match (row.project_id, row.project_name) {
-                (Some(id), Some(name)) => Some((id.0, admit("project", &name, Name::new)?)),
+                (Some(id), Some(name)) => Some((id.0, admit("project", name)?)),
                 _ => None,
             };
             Ok(ProjectCost {
@@ -238,8 +237,8 @@ pub(super) fn metered(
         .map(|row| {
             Ok(MeteredModel {
                 billing: row.billing.0,
-                provider: admit("cost event", &row.provider, Name::new)?,
-                model: admit("cost event", &row.model, Name::new)?,
+                provider: admit("cost event", row.provider)?,
+                model: admit("cost event", row.model)?,
                 tokens: TokenUse {
                     input: row.input,
                     output: row.output,

@@ -10,7 +10,6 @@ use workforce_domain::port::{
     PresentedRunToken, StoreError,
 };
 use workforce_domain::run::{RunKind, RunStatus};
-use workforce_domain::text::Name;
 use workforce_domain::time::Timestamp;
 
 use super::super::LoadingMode;
@@ -49,7 +48,7 @@ impl Row for KeyRow {
             id: self.id.0,
             company: self.company_id.0,
             agent: self.agent_id.0,
-            name: admit("agent key", &self.name, Name::new)?,
+            name: admit("agent key", self.name)?,
             prefix: self.prefix,
             digest: self.key_hash.0,
             created_at: self.created_at.0,

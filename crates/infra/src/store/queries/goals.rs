@@ -7,7 +7,6 @@ use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
 use workforce_domain::id::{AgentId, CompanyId, GoalId};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{GoalCursor, GoalReads, GoalWrites, Lock, Locked, StoreError};
-use workforce_domain::text::{Description, Title};
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
@@ -46,8 +45,8 @@ impl Row for GoalRow {
         Ok(Goal {
             id: self.id.0,
             company: self.company_id.0,
-            title: admit("goal", &self.title, Title::new)?,
-            description: admit_some("goal", self.description.as_deref(), Description::new)?,
+            title: admit("goal", self.title)?,
+            description: admit_some("goal", self.description)?,
             level: self.level.0,
             status: self.status.0,
             parent: self.parent_id.map(|id| id.0),

@@ -10,7 +10,6 @@ use workforce_domain::id::{
 use workforce_domain::issue::{
     Assignee, Assignment, Issue, IssueStatus, Priority, Progress, ProgressRecord,
 };
-use workforce_domain::text::{Description, Label, Title};
 
 use super::row::{Row, admit, admit_some, author, author_board, document_length, length};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
@@ -81,8 +80,8 @@ impl Row for IssueRow {
             project: self.project_id.map(|id| id.0),
             goal: self.goal_id.map(|id| id.0),
             parent: self.parent_id.map(|id| id.0),
-            title: admit(KIND, &self.title, Title::new)?,
-            description: admit_some(KIND, self.description.as_deref(), Description::new)?,
+            title: admit(KIND, self.title)?,
+            description: admit_some(KIND, self.description)?,
             progress: Progress::restore(ProgressRecord {
                 status: self.status.0,
                 started_at: self.started_at.map(|at| at.0),
@@ -101,8 +100,8 @@ impl Row for IssueRow {
                 self.created_by_user_id,
                 self.created_by_board.as_deref(),
             )?,
-            billing_code: admit_some(KIND, self.billing_code.as_deref(), Label::new)?,
-            ticket_key: admit_some(KIND, self.ticket_key.as_deref(), Label::new)?,
+            billing_code: admit_some(KIND, self.billing_code)?,
+            ticket_key: admit_some(KIND, self.ticket_key)?,
             request_depth: self.request_depth,
             delegation: self.delegation.map(|document| document.0),
             assignee_adapter_overrides: self.assignee_adapter_overrides.map(|document| document.0),

@@ -6,7 +6,7 @@ use workforce_domain::issue::Issue;
 use workforce_domain::label::{self, IssueLabel};
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{LabelCursor, LabelReads, LabelWrites, Lock, Locked, StoreError};
-use workforce_domain::text::{Color, LabelName};
+use workforce_domain::text::LabelName;
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
@@ -45,8 +45,8 @@ impl Row for LabelRow {
         Ok(IssueLabel {
             id: self.id.0,
             company: self.company_id.0,
-            name: admit("label", &self.name, LabelName::new)?,
-            color: admit("label", &self.color, Color::new)?,
+            name: admit("label", self.name)?,
+            color: admit("label", self.color)?,
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
         })

@@ -8,7 +8,6 @@ use workforce_domain::money::Budget;
 use workforce_domain::project::{
     Project, ProjectGovernance, ProjectStatus, TargetDate, Workspace, WorkspaceSource,
 };
-use workforce_domain::text::{Description, Label, Location, Name};
 
 use super::row::{Row, admit, admit_some, length};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
@@ -49,9 +48,9 @@ impl Row for ProjectRow {
         Ok(Project {
             id: self.id.0,
             company: self.company_id.0,
-            name: admit(KIND, &self.name, Name::new)?,
+            name: admit(KIND, self.name)?,
             url_key: self.url_key,
-            description: admit_some(KIND, self.description.as_deref(), Description::new)?,
+            description: admit_some(KIND, self.description)?,
             status: self.status.0,
             lead_agent: self.lead_agent_id.map(|id| id.0),
             target_date: self.target_date.map(|at| {
@@ -61,7 +60,7 @@ impl Row for ProjectRow {
                     TargetDate::instant(at.0)
                 }
             }),
-            color: admit_some(KIND, self.color.as_deref(), Label::new)?,
+            color: admit_some(KIND, self.color)?,
             review_required: self.review_required,
             governance: self.governance.0,
             remote_required: self.remote_required,
@@ -133,17 +132,17 @@ impl Row for WorkspaceRow {
 
     fn restore(self) -> Result<Workspace, Corrupt> {
         const KIND: &str = "workspace";
-        let cwd = admit_some(KIND, self.cwd.as_deref(), Location::new)?;
-        let repo_url = admit_some(KIND, self.repo_url.as_deref(), Location::new)?;
+        let cwd = admit_some(KIND, self.cwd)?;
+        let repo_url = admit_some(KIND, self.repo_url)?;
         Ok(Workspace {
             id: self.id.0,
             company: self.company_id.0,
             project: self.project_id.0,
-            name: admit(KIND, &self.name, Name::new)?,
+            name: admit(KIND, self.name)?,
             source: WorkspaceSource::new(cwd, repo_url)
                 .ok_or_else(|| Corrupt::new(KIND, "it has neither directory nor repository"))?,
-            repo_ref: admit_some(KIND, self.repo_ref.as_deref(), Label::new)?,
-            default_base_branch: admit_some(KIND, self.default_base_branch.as_deref(), Label::new)?,
+            repo_ref: admit_some(KIND, self.repo_ref)?,
+            default_base_branch: admit_some(KIND, self.default_base_branch)?,
             is_primary: self.is_primary,
             metadata: self.metadata.0,
             created_at: self.created_at.0,

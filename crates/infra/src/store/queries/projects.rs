@@ -8,7 +8,6 @@ use workforce_domain::port::{
     Lock, Locked, ProjectCursor, ProjectReads, ProjectWrites, StoreError,
 };
 use workforce_domain::project::{GoalLink, Project, Workspace};
-use workforce_domain::text::Title;
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
@@ -139,7 +138,7 @@ impl ProjectReads for Transaction<'_> {
             .map_err(failed)?;
         rows.into_iter()
             .map(|(project, id, title)| {
-                let title = admit("goal", &title, Title::new)?;
+                let title = admit("goal", title)?;
                 Ok((project.0, GoalLink { id: id.0, title }))
             })
             .collect()

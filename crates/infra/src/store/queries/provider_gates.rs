@@ -46,7 +46,7 @@ impl Row for GateRow {
     fn restore(self) -> Result<ProviderGate, Corrupt> {
         Ok(ProviderGate {
             company: self.company_id.0,
-            account: admit("provider gate", &self.account, AccountKey::new)?,
+            account: admit("provider gate", self.account)?,
             blocked_until: self.blocked_until.0,
             reason: self.reason.0,
             noted_at: self.noted_at.0,

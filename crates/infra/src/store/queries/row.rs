@@ -38,21 +38,19 @@ pub(super) fn all<R: Row>(rows: Vec<R>) -> Result<Vec<R::Record>, StoreError> {
 }
 
 /// A text that its type must admit.
-pub(super) fn admit<T>(
+pub(super) fn admit<T: TryFrom<String, Error = TextError>>(
     kind: &'static str,
-    text: &str,
-    check: fn(&str) -> Result<T, TextError>,
+    text: String,
 ) -> Result<T, Corrupt> {
-    check(text).map_err(|error| Corrupt::new(kind, error.to_string()))
+    T::try_from(text).map_err(|error| Corrupt::new(kind, error.to_string()))
 }
 
 /// A text that its type must admit, where there is one.
-pub(super) fn admit_some<T>(
+pub(super) fn admit_some<T: TryFrom<String, Error = TextError>>(
     kind: &'static str,
-    text: Option<&str>,
-    check: fn(&str) -> Result<T, TextError>,
+    text: Option<String>,
 ) -> Result<Option<T>, Corrupt> {
-    text.map(|text| admit(kind, text, check)).transpose()
+    text.map(|text| admit(kind, text)).transpose()
 }
 
 /// The author that a record keeps in three columns: an agent, a person of the

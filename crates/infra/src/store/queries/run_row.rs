@@ -4,7 +4,6 @@ use diesel::prelude::*;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId, WakeId};
 use workforce_domain::run::{PromptDigest, Run, RunErrorCode, RunKind, RunStatus};
-use workforce_domain::text::SessionId;
 use workforce_domain::wake::{WakeReason, WakeSource};
 
 use super::row::{Row, admit_some, length};
@@ -93,7 +92,7 @@ impl Row for RunRow {
             log_bytes: self.log_bytes,
             log_tail: self.log_tail,
             containment: self.containment,
-            session: admit_some("heartbeat run", self.session_id.as_deref(), SessionId::new)?,
+            session: admit_some("heartbeat run", self.session_id)?,
             session_resumed: self.session_resumed,
             prompt_bytes: self.prompt.as_ref().map(|prompt| prompt.0.bytes),
             prompt_sha256: self.prompt.map(|prompt| prompt.0.sha256),

@@ -3,7 +3,6 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, RunId, SecretId, UserId};
 use workforce_domain::port::RunSecret;
 use workforce_domain::secret::{ExternalRef, Secret, SecretProvider, SecretVersion};
-use workforce_domain::text::{Description, RepositoryPrefix, SecretName};
 
 use super::row::{Row, admit, admit_some, length};
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
@@ -48,11 +47,11 @@ impl Row for SecretRow {
         Ok(Secret {
             id: self.id.0,
             company: self.company_id.0,
-            name: admit(KIND, &self.name, SecretName::new)?,
+            name: admit(KIND, self.name)?,
             provider,
             external_ref,
-            description: admit_some(KIND, self.description.as_deref(), Description::new)?,
-            token_for: admit_some(KIND, self.token_for.as_deref(), RepositoryPrefix::new)?,
+            description: admit_some(KIND, self.description)?,
+            token_for: admit_some(KIND, self.token_for)?,
             latest_version: self.latest_version,
             created_by_agent: self.created_by_agent_id.map(|id| id.0),
             created_by_user: self.created_by_user_id.map(|id| id.0),

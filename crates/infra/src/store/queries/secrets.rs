@@ -9,7 +9,7 @@ use workforce_domain::port::{
     VersionInfo,
 };
 use workforce_domain::secret::{Secret, SecretVersion};
-use workforce_domain::text::{Name, SecretName};
+use workforce_domain::text::SecretName;
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
@@ -172,7 +172,7 @@ impl SecretReads for Transaction<'_> {
             .map(|(agent, name, variable, pinned)| {
                 Ok(SecretUser {
                     agent: agent.0,
-                    name: admit("agent", &name, Name::new)?,
+                    name: admit("agent", name)?,
                     variable,
                     pinned,
                 })

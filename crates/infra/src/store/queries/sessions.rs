@@ -7,7 +7,7 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, IssueId, RunId};
 use workforce_domain::port::{SessionReads, SessionWrites, StoreError};
 use workforce_domain::session::{AgentSession, NoTaskKey, ProviderGate, TaskKey};
-use workforce_domain::text::{AccountKey, SessionId};
+use workforce_domain::text::AccountKey;
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
@@ -64,7 +64,7 @@ impl Row for SessionRow {
             agent: self.agent_id.0,
             adapter_type: self.adapter_type.0,
             task,
-            session: admit(KIND, &self.session_id, SessionId::new)?,
+            session: admit(KIND, self.session_id)?,
             directory: self.directory,
             fingerprint: self.fingerprint,
             runs: self.runs,
