@@ -111,17 +111,16 @@ pub(super) const INSERT_ISSUE: &str = "INSERT INTO issues (id, company_id, numbe
      workflow_epoch, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 /// Stores a changed issue. Values: status, assignee, begun, begun again, changed, company, id.
-pub(super) const SAVE_ISSUE: &str = "UPDATE issues SET company_id = company_id, number = number, \
-     identifier = identifier, project_id = project_id, goal_id = goal_id, parent_id = parent_id, \
-     title = title, description = description, status = ?, priority = priority, \
-     assignee_agent_id = ?, assignee_user_id = assignee_user_id, \
-     created_by_agent_id = created_by_agent_id, created_by_user_id = created_by_user_id, \
-     billing_code = billing_code, ticket_key = ticket_key, request_depth = request_depth, \
-     delegation = delegation, assignee_adapter_overrides = assignee_adapter_overrides, \
+pub(super) const SAVE_ISSUE: &str = "UPDATE issues SET project_id = project_id, \
+     goal_id = goal_id, parent_id = parent_id, title = title, description = description, \
+     status = ?, priority = priority, assignee_agent_id = ?, \
+     assignee_user_id = assignee_user_id, billing_code = billing_code, ticket_key = ticket_key, \
+     request_depth = request_depth, delegation = delegation, \
+     assignee_adapter_overrides = assignee_adapter_overrides, \
      execution_workspace_id = execution_workspace_id, workflow_epoch = workflow_epoch, \
      started_at = ?, last_started_at = ?, completed_at = completed_at, \
-     cancelled_at = cancelled_at, hidden_at = hidden_at, created_at = created_at, \
-     updated_at = ? WHERE company_id = ? AND id = ?";
+     cancelled_at = cancelled_at, hidden_at = hidden_at, updated_at = ?, \
+     implementer_agent_id = implementer_agent_id WHERE company_id = ? AND id = ?";
 
 /// A new comment.
 pub(super) const INSERT_COMMENT: &str = "INSERT INTO issue_comments (id, company_id, issue_id, \

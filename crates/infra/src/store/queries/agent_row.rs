@@ -19,6 +19,9 @@ use crate::store::schema::agents;
 #[diesel(table_name = agents, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(super) struct AgentRow {
     id: IdColumn<AgentId>,
+    /// Found by it, never changed: to set it has SQLite write each index of the row anew and
+    /// look through all that refers to it.
+    #[diesel(skip_update)]
     company_id: IdColumn<CompanyId>,
     name: String,
     url_key: String,

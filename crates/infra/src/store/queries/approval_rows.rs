@@ -21,6 +21,9 @@ use crate::store::schema::{approval_comments, approval_events, approvals};
 #[diesel(table_name = approvals, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(super) struct ApprovalRow {
     id: IdColumn<ApprovalId>,
+    /// Found by it, never changed: to set it has SQLite write each index of the row anew and
+    /// look through all that refers to it.
+    #[diesel(skip_update)]
     company_id: IdColumn<CompanyId>,
     type_: StringEnumColumn<ApprovalType>,
     status: StringEnumColumn<ApprovalStatus>,

@@ -19,8 +19,13 @@ use crate::store::schema::issues;
 #[diesel(table_name = issues, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(super) struct IssueRow {
     pub(super) id: IdColumn<IssueId>,
+    /// Found by it, never changed: to set it has SQLite write each index of the row anew and
+    /// look through all that refers to it.
+    #[diesel(skip_update)]
     company_id: IdColumn<CompanyId>,
+    #[diesel(skip_update)]
     number: i64,
+    #[diesel(skip_update)]
     identifier: String,
     project_id: Option<IdColumn<ProjectId>>,
     goal_id: Option<IdColumn<GoalId>>,
@@ -32,7 +37,9 @@ pub(super) struct IssueRow {
     assignee_agent_id: Option<IdColumn<AgentId>>,
     /// Whoever of the board has it, as a member is written down.
     assignee_user_id: Option<String>,
+    #[diesel(skip_update)]
     created_by_agent_id: Option<IdColumn<AgentId>>,
+    #[diesel(skip_update)]
     created_by_user_id: Option<IdColumn<UserId>>,
     billing_code: Option<String>,
     ticket_key: Option<String>,
@@ -46,8 +53,10 @@ pub(super) struct IssueRow {
     completed_at: Option<InstantColumn>,
     cancelled_at: Option<InstantColumn>,
     hidden_at: Option<InstantColumn>,
+    #[diesel(skip_update)]
     created_at: InstantColumn,
     updated_at: InstantColumn,
+    #[diesel(skip_update)]
     created_by_board: Option<String>,
     implementer_agent_id: Option<IdColumn<AgentId>>,
 }

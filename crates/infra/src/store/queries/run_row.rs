@@ -18,6 +18,9 @@ use crate::store::schema::heartbeat_runs;
 )]
 pub(super) struct RunRow {
     id: IdColumn<RunId>,
+    /// Found by it, never changed: to set it has SQLite write each index of the row anew and
+    /// look through all that refers to it.
+    #[diesel(skip_update)]
     company_id: IdColumn<CompanyId>,
     agent_id: IdColumn<AgentId>,
     issue_id: Option<IdColumn<IssueId>>,

@@ -30,6 +30,9 @@ use crate::store::stable::{Fixed, fixed};
 #[diesel(table_name = wakes, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(super) struct WakeRow {
     id: IdColumn<WakeId>,
+    /// Found by it, never changed: to set it has SQLite write each index of the row anew and
+    /// look through all that refers to it.
+    #[diesel(skip_update)]
     company_id: IdColumn<CompanyId>,
     agent_id: IdColumn<AgentId>,
     issue_id: Option<IdColumn<IssueId>>,
