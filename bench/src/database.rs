@@ -226,8 +226,8 @@ impl Database for SqliteConnection {
 
     fn count(&mut self, count: Count, values: &[Value<'_>]) -> Result<i64> {
         self.run(Statement::new(count.change, values))?;
-        let company = values.last().map_or(&[][..], core::slice::from_ref);
-        self.number(Statement::new(count.read, company))
+        let row = &values[values.len().saturating_sub(count.found_by)..];
+        self.number(Statement::new(count.read, row))
     }
 
     fn settle(&mut self) -> Result<()> {

@@ -67,43 +67,47 @@ pub(super) const ISSUES_BY_STATUS: &str = concat!(
      ORDER BY priority, updated_at DESC, id LIMIT ?"
 );
 
-/// A change of a company's counters, which are read afterwards.
+/// A change of one row, some numbers of which are read afterwards.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Count {
-    /// The change alone. The last value finds the row.
+    /// The change alone.
     pub(crate) change: &'static str,
-    /// What reads the numbers then, with that value.
+    /// What reads the numbers then.
     pub(crate) read: &'static str,
     /// Both at once.
     pub(crate) returning: &'static str,
+    /// How many of the values find the row. They are the last ones, and all that `read` takes.
+    pub(crate) found_by: usize,
 }
 
 macro_rules! count {
-    ($change:literal, $numbers:literal) => {
+    ($table:literal, $change:literal, $numbers:literal, $row:literal, $found_by:literal) => {
         Count {
-            change: concat!(
-                "UPDATE company_counters SET ",
-                $change,
-                " WHERE company_id = ?"
-            ),
-            read: concat!(
-                "SELECT ",
-                $numbers,
-                " FROM company_counters WHERE company_id = ?"
-            ),
+            change: concat!("UPDATE ", $table, " SET ", $change, " WHERE ", $row),
+            read: concat!("SELECT ", $numbers, " FROM ", $table, " WHERE ", $row),
             returning: concat!(
-                "UPDATE company_counters SET ",
+                "UPDATE ",
+                $table,
+                " SET ",
                 $change,
-                " WHERE company_id = ? RETURNING ",
+                " WHERE ",
+                $row,
+                " RETURNING ",
                 $numbers
             ),
+            found_by: $found_by,
         }
     };
 }
 
 /// Takes the number of a new issue. Values: company.
-pub(super) const NEXT_ISSUE_NUMBER: Count =
-    count!("issue_number = issue_number + 1", "issue_number");
+pub(super) const NEXT_ISSUE_NUMBER: Count = count!(
+    "company_counters",
+    "issue_number = issue_number + 1",
+    "issue_number",
+    "company_id = ?",
+    1
+);
 
 /// A new issue.
 pub(super) const INSERT_ISSUE: &str = "INSERT INTO issues (id, company_id, number, identifier, \
@@ -114,7 +118,9 @@ pub(super) const INSERT_ISSUE: &str = "INSERT INTO issues (id, company_id, numbe
 pub(super) const SAVE_ISSUE: &str = "UPDATE issues SET project_id = project_id, \
      goal_id = goal_id, parent_id = parent_id, title = title, description = description, \
      status = ?, priority = priority, assignee_agent_id = ?, \
-     assignee_user_id = assignee_user_id, billing_code = billing_code, ticket_key = ticket_key, \
+     assignee_user_id = assignee_user_id, created_by_agent_id = created_by_agent_id, \
+     created_by_user_id = created_by_user_id, created_by_board = created_by_board, \
+     billing_code = billing_code, ticket_key = ticket_key, \
      request_depth = request_depth, delegation = delegation, \
      assignee_adapter_overrides = assignee_adapter_overrides, \
      execution_workspace_id = execution_workspace_id, workflow_epoch = workflow_epoch, \
@@ -237,8 +243,13 @@ pub(super) const AGENT_SPEND: &str = "SELECT CAST(COALESCE(SUM(t.spent_micros), 
      AND t.month = ?";
 
 /// Takes the fencing number of a new lease. Values: company, issue.
-pub(super) const NEXT_FENCE: &str = "UPDATE issues SET lease_fence = lease_fence + 1 \
-     WHERE company_id = ? AND id = ? RETURNING lease_fence";
+pub(super) const NEXT_FENCE: Count = count!(
+    "issues",
+    "lease_fence = lease_fence + 1",
+    "lease_fence",
+    "company_id = ? AND id = ?",
+    2
+);
 
 /// A new lease in the place of the old one. Values: issue, company, agent, fence, end.
 pub(super) const PUT_LEASE: &str = "INSERT INTO issue_leases (issue_id, company_id, agent_id, \
@@ -299,9 +310,12 @@ pub(super) const INSERT_ACTIVITY: &str = "INSERT INTO activity (id, company_id, 
 /// Takes the numbers of events and the instant of activity. Values: how many, instant twice in
 /// microseconds, company.
 pub(super) const NEXT_EVENT_NUMBERS: Count = count!(
+    "company_counters",
     "event_sequence = event_sequence + ?, \
      activity_clock = CASE WHEN activity_clock < ? THEN ? ELSE activity_clock + 1 END",
-    "event_sequence, activity_clock"
+    "event_sequence, activity_clock",
+    "company_id = ?",
+    1
 );
 
 /// One event. Values: company, number, kind, payload, instant.

@@ -249,7 +249,7 @@ impl Writer {
         database.run(Statement::new(sql::UNDECIDED_APPROVAL, &approvals))?;
         self.save_issue(database, issue, "in_progress", Some(self.agent), at, at)?;
         let values = [Value::Key(self.company), Value::Key(issue)];
-        let fence = database.number(Statement::new(sql::NEXT_FENCE, &values))?;
+        let fence = database.count(sql::NEXT_FENCE, &values)?;
         let lease = [
             Value::Key(issue),
             Value::Key(self.company),

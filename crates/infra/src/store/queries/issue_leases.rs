@@ -7,7 +7,7 @@ use workforce_domain::id::{AgentId, CompanyId, IssueId, RunId};
 use workforce_domain::issue::{Holder, Issue, Lease};
 use workforce_domain::port::StoreError;
 
-use super::super::Connection;
+use super::super::{Connection, change_one};
 use super::row::{Row, all, one};
 use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn};
@@ -107,12 +107,13 @@ pub(super) fn take(
     issue: IssueId,
     lease: &Lease,
 ) -> Result<Lease, StoreError> {
-    let count = diesel::update(issues::table)
+    let row = issues::table
         .filter(issues::company_id.eq(IdColumn(company)))
-        .filter(issues::id.eq(IdColumn(issue)))
-        .set(issues::lease_fence.eq(issues::lease_fence + 1))
-        .returning(issues::lease_fence);
-    let fence: i64 = cached(count).get_result(conn).map_err(failed)?;
+        .filter(issues::id.eq(IdColumn(issue)));
+    let number = issues::lease_fence;
+    let fence: i64 = change_one!(row, number.eq(number + 1), number, conn)
+        .map_err(failed)?
+        .ok_or(StoreError::Contended)?;
     let lease = Lease {
         issue,
         company,

@@ -37,9 +37,7 @@ pub(super) struct IssueRow {
     assignee_agent_id: Option<IdColumn<AgentId>>,
     /// Whoever of the board has it, as a member is written down.
     assignee_user_id: Option<String>,
-    #[diesel(skip_update)]
     created_by_agent_id: Option<IdColumn<AgentId>>,
-    #[diesel(skip_update)]
     created_by_user_id: Option<IdColumn<UserId>>,
     billing_code: Option<String>,
     ticket_key: Option<String>,
@@ -56,7 +54,6 @@ pub(super) struct IssueRow {
     #[diesel(skip_update)]
     created_at: InstantColumn,
     updated_at: InstantColumn,
-    #[diesel(skip_update)]
     created_by_board: Option<String>,
     implementer_agent_id: Option<IdColumn<AgentId>>,
 }

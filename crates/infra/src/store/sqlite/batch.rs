@@ -115,6 +115,8 @@ impl Turn {
     /// them, and each is to be run again.
     fn run_without_savepoints(&mut self, bodies: &mut [&mut Body<'_>]) -> Vec<Member> {
         let mut members = Vec::new();
+        // Whoever is alone is undone alone, whether it changed something or not.
+        let alone = bodies.len() == 1;
         for body in bodies {
             if self.is_full() {
                 break;
@@ -123,7 +125,11 @@ impl Turn {
                 Ok(batch) => batch,
                 Err(error) => return vec![Member::alone(Ok(Err(error)))],
             };
-            let before = total_changes(&mut self.conn).ok();
+            let before = if alone {
+                None
+            } else {
+                total_changes(&mut self.conn).ok()
+            };
             let own = catch_unwind(AssertUnwindSafe(|| self.body(body)));
             let own = match own {
                 Ok(Ok(Some(companies))) => Ok(Ok(companies)),
