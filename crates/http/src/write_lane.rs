@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::runtime::Handle;
-use workforce_domain::port::{Store, StoreError, Tx, Verdict, WriteBody};
+use workforce_domain::port::{Store, StoreError, Tx, Verdict, WriteQueue};
 
 /// So many are taken to the store at once.
 const TOGETHER: usize = 64;
@@ -62,36 +62,55 @@ impl WriteLane {
 /// Takes jobs to the store until none is left.
 fn serve(line: &Mutex<Line>, store: &dyn Store) {
     loop {
-        let mut waiting = lock(line);
-        let count = waiting.jobs.len().min(TOGETHER);
-        let jobs: Vec<_> = waiting.jobs.drain(..count).collect();
-        if jobs.is_empty() {
-            waiting.is_served = false;
-            return;
+        let mut taken = Taken {
+            line,
+            jobs: Vec::new(),
+        };
+        if taken.count() == 0 {
+            let mut waiting = lock(line);
+            if waiting.jobs.is_empty() {
+                waiting.is_served = false;
+                return;
+            }
+            continue;
         }
-        drop(waiting);
         // Whoever waits for a job that is gone with a panic is told so; the line goes on.
-        let served = catch_unwind(AssertUnwindSafe(|| run_together(store, jobs)));
+        let served = catch_unwind(AssertUnwindSafe(|| taken.run_in(store)));
         if served.is_err() {
             tracing::error!("writes were lost in a panic");
         }
     }
 }
 
-fn run_together(store: &dyn Store, mut jobs: Vec<Box<dyn Job>>) {
-    let outcomes = {
-        let mut bodies: Vec<_> = jobs
-            .iter_mut()
-            .map(|job| |tx: &mut dyn Tx| job.run(tx))
-            .collect();
-        let mut bodies: Vec<&mut WriteBody<'_>> = bodies
-            .iter_mut()
-            .map(|body| body as &mut WriteBody<'_>)
-            .collect();
-        store.run_writes(&mut bodies)
-    };
-    for (job, outcome) in jobs.into_iter().zip(outcomes) {
-        job.end(outcome);
+/// The jobs that are taken to the store together, those included that join the line meanwhile:
+/// they have part in a commit that is still to come.
+struct Taken<'a> {
+    line: &'a Mutex<Line>,
+    jobs: Vec<Box<dyn Job>>,
+}
+
+impl Taken<'_> {
+    fn run_in(mut self, store: &dyn Store) {
+        let outcomes = store.run_writes(&mut self);
+        for (job, outcome) in self.jobs.into_iter().zip(outcomes) {
+            job.end(outcome);
+        }
+    }
+}
+
+impl WriteQueue for Taken<'_> {
+    fn count(&mut self) -> usize {
+        let room = TOGETHER - self.jobs.len();
+        if room > 0 {
+            let waiting = &mut lock(self.line).jobs;
+            let count = waiting.len().min(room);
+            self.jobs.extend(waiting.drain(..count));
+        }
+        self.jobs.len()
+    }
+
+    fn run(&mut self, which: usize, tx: &mut dyn Tx) -> Result<Verdict, StoreError> {
+        self.jobs[which].run(tx)
     }
 }
 

@@ -102,7 +102,20 @@ pub enum Verdict {
 /// Reads within a read-only transaction: one consistent picture.
 type ReadBody<'a> = dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + 'a;
 /// Reads and writes within one transaction.
-pub type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
+type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
+
+/// Writes that are brought to a store together. They are numbered from 0.
+pub trait WriteQueue {
+    /// How many there are by now. More may come until the store has run all of
+    /// them and ends its last commit; none goes.
+    fn count(&mut self) -> usize;
+
+    /// Runs the body of one of them.
+    ///
+    /// # Errors
+    /// What the body failed with.
+    fn run(&mut self, which: usize, tx: &mut dyn Tx) -> Result<Verdict, StoreError>;
+}
 
 /// A transactional store. Call `read` and `write` of `dyn Store`; the two
 /// methods here are their object-safe cores.
@@ -124,12 +137,17 @@ pub trait Store: Send + Sync {
     /// perhaps with [`StoreError::OutcomeUnknown`].
     fn run_write(&self, body: &mut WriteBody<'_>) -> Result<(), StoreError>;
 
-    /// Runs each of `bodies` as [`run_write`](Self::run_write) does, one after
-    /// the other and in as few commits as the store can. Returns, after the
-    /// commits, what became of each, in their order.
-    fn run_writes(&self, bodies: &mut [&mut WriteBody<'_>]) -> Vec<Result<(), StoreError>> {
-        let bodies = bodies.iter_mut();
-        bodies.map(|body| self.run_write(*body)).collect()
+    /// Runs each of `writes` as [`run_write`](Self::run_write) does, one after
+    /// the other and in as few commits as the store can, those that come while
+    /// it does included. Returns, after the commits, what became of each, in
+    /// their order.
+    fn run_writes(&self, writes: &mut dyn WriteQueue) -> Vec<Result<(), StoreError>> {
+        let mut outcomes = Vec::with_capacity(writes.count());
+        while outcomes.len() < writes.count() {
+            let which = outcomes.len();
+            outcomes.push(self.run_write(&mut |tx| writes.run(which, tx)));
+        }
+        outcomes
     }
 
     /// Whether the store has one writer, so that writes that wait for it had

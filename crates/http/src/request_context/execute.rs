@@ -1,5 +1,8 @@
 //! What happens on the blocking pool.
 
+use std::cell::RefCell;
+use std::mem;
+
 use actix_web::http::StatusCode;
 use serde::Serialize;
 use workforce_app::access::Denied;
@@ -40,7 +43,7 @@ impl Response {
         reply: &Reply<B>,
         ignored_run: bool,
     ) -> Result<Self, Problem> {
-        let body = serde_json::to_vec(&reply.body).map_err(|error| Problem::internal(&error))?;
+        let body = written(&reply.body).map_err(|error| Problem::internal(&error))?;
         Ok(Self {
             status: reply.status,
             body,
@@ -84,6 +87,25 @@ pub(super) struct ParsedWrite<I> {
     pub(super) input: I,
     /// The request as one that may be a repetition, when it carries a key.
     pub(super) repeatable: Option<IdempotentRequest>,
+}
+
+/// A longer answer is not copied, and takes its draft with it.
+const KEPT_DRAFT: usize = 128 * 1024;
+
+thread_local! {
+    /// Where an answer grows, which by itself would move each time that it doubles.
+    static DRAFT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+fn written(body: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+    DRAFT.with_borrow_mut(|draft| {
+        draft.clear();
+        serde_json::to_writer(&mut *draft, body)?;
+        if draft.len() > KEPT_DRAFT {
+            return Ok(mem::take(draft));
+        }
+        Ok(draft.clone())
+    })
 }
 
 impl RequestContext {

@@ -32,6 +32,28 @@ const MAX_AGE: Duration = Duration::from_millis(25);
 /// What a caller does within its transaction.
 pub(super) type Body<'a> = dyn FnMut(&mut Transaction<'_>) -> Result<Verdict, StoreError> + 'a;
 
+/// What one caller brings. More may be added until all have run.
+pub(super) trait Bodies {
+    /// How many there are by now.
+    fn count(&mut self) -> usize;
+
+    /// Runs one of them.
+    fn run(&mut self, which: usize, tx: &mut Transaction<'_>) -> Result<Verdict, StoreError>;
+}
+
+/// Bodies to which none are added.
+pub(super) struct Given<'a, 'b, 'c>(pub(super) &'a mut [&'b mut Body<'c>]);
+
+impl Bodies for Given<'_, '_, '_> {
+    fn count(&mut self) -> usize {
+        self.0.len()
+    }
+
+    fn run(&mut self, which: usize, tx: &mut Transaction<'_>) -> Result<Verdict, StoreError> {
+        self.0[which](tx)
+    }
+}
+
 /// What the caller whose turn it is works with.
 pub(super) struct Turn {
     pub(super) conn: Connection,
@@ -93,45 +115,43 @@ impl Turn {
     }
 
     /// Runs the bodies of one caller, each as a member of a batch. The last one may be left open.
-    pub(super) fn run_all(&mut self, bodies: &mut [&mut Body<'_>]) -> Vec<Member> {
-        let mut members = Vec::with_capacity(bodies.len());
+    pub(super) fn run_all(&mut self, bodies: &mut dyn Bodies) -> Vec<Member> {
+        let mut members = Vec::with_capacity(bodies.count());
         let mut may_share_fate = true;
-        while let Some(body) = bodies.get_mut(members.len()) {
+        while members.len() < bodies.count() {
             // As long as it has bodies, its caller is one of those who wait.
             self.settle_unless(true);
+            let next = members.len();
             if self.batch.is_some() || !may_share_fate {
-                members.push(self.run(*body));
+                members.push(self.run(&mut |tx| bodies.run(next, tx)));
                 continue;
             }
-            let ran = self.run_without_savepoints(&mut bodies[members.len()..]);
+            let ran = self.run_without_savepoints(bodies, next);
             may_share_fate = !ran.is_empty();
             members.extend(ran);
         }
         members
     }
 
-    /// Runs bodies in a batch of their own without savepoints, as many as go into it. Returns
-    /// none when one of them has to be undone and the others with it; then nothing is left of
-    /// them, and each is to be run again.
-    fn run_without_savepoints(&mut self, bodies: &mut [&mut Body<'_>]) -> Vec<Member> {
+    /// Runs bodies from `first` on in a batch of their own without savepoints, as many as go into
+    /// it. Returns none when one of them has to be undone and the others with it; then nothing is
+    /// left of them, and each is to be run again.
+    fn run_without_savepoints(&mut self, bodies: &mut dyn Bodies, first: usize) -> Vec<Member> {
         let mut members = Vec::new();
-        // Whoever is alone is undone alone, whether it changed something or not.
-        let alone = bodies.len() == 1;
-        for body in bodies {
-            if self.is_full() {
-                break;
-            }
+        while first + members.len() < bodies.count() && !self.is_full() {
             let batch = match self.join() {
                 Ok(batch) => batch,
                 Err(error) => return vec![Member::alone(Ok(Err(error)))],
             };
-            let before = if alone {
+            let next = first + members.len();
+            // The first one is undone alone, whether it changed something or not.
+            let before = if members.is_empty() {
                 None
             } else {
                 total_changes(&mut self.conn).ok()
             };
-            let own = catch_unwind(AssertUnwindSafe(|| self.body(body)));
-            let own = match own {
+            let run = || self.body(&mut |tx| bodies.run(next, tx));
+            let own = match catch_unwind(AssertUnwindSafe(run)) {
                 Ok(Ok(Some(companies))) => Ok(Ok(companies)),
                 // It changed nothing, so that nothing has to be undone.
                 Ok(Ok(None))

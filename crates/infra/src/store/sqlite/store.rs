@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use r2d2::Pool;
 use workforce_domain::id::CompanyId;
-use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict, WriteBody};
+use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict, WriteQueue};
 use workforce_vitals::DiskSpace;
 
-use super::batch::Body;
+use super::batch::Bodies;
 use super::lock::ExclusiveLock;
 use super::statement::{Begin, Rollback, Statement};
 use super::writer::Writer;
@@ -58,6 +58,19 @@ impl SqliteStore {
     }
 }
 
+/// The writes of a caller, as the writer takes them.
+struct Queued<'a>(&'a mut dyn WriteQueue);
+
+impl Bodies for Queued<'_> {
+    fn count(&mut self) -> usize {
+        self.0.count()
+    }
+
+    fn run(&mut self, which: usize, tx: &mut Transaction<'_>) -> Result<Verdict, StoreError> {
+        self.0.run(which, tx)
+    }
+}
+
 impl Store for SqliteStore {
     fn run_read(
         &self,
@@ -89,28 +102,18 @@ impl Store for SqliteStore {
         })
     }
 
-    fn run_writes(&self, bodies: &mut [&mut WriteBody<'_>]) -> Vec<Result<(), StoreError>> {
-        let ran = {
-            let mut members: Vec<_> = bodies
-                .iter_mut()
-                .map(|body| |tx: &mut Transaction<'_>| body(tx))
-                .collect();
-            let mut members: Vec<&mut Body<'_>> = members
-                .iter_mut()
-                .map(|member| member as &mut Body<'_>)
-                .collect();
-            self.writer.run_all(&mut members)
-        };
+    fn run_writes(&self, writes: &mut dyn WriteQueue) -> Vec<Result<(), StoreError>> {
+        let ran = self.writer.run_all(&mut Queued(writes));
         let mut to_notify = BTreeSet::new();
         let mut settled = Vec::with_capacity(ran.len());
-        for (ran, body) in ran.into_iter().zip(bodies) {
+        for (which, ran) in ran.into_iter().enumerate() {
             let outcome = match ran {
                 Ok(Ok(companies)) => {
                     to_notify.extend(companies);
                     Ok(())
                 }
                 // It lost a race: by itself it runs until it wins.
-                Ok(Err(StoreError::Contended)) => self.run_write(*body),
+                Ok(Err(StoreError::Contended)) => self.run_write(&mut |tx| writes.run(which, tx)),
                 Ok(Err(error)) => Err(self.classify(error)),
                 Err(_panic) => Err(StoreError::Failed("its body panicked".into())),
             };

@@ -2,8 +2,8 @@
 //!
 //! Making a commit durable costs a flush to disk, whatever it holds. So callers that wait for the
 //! writer at the same time become members of one batch: each runs its body on its own thread, and
-//! whoever finds nobody waiting commits for all. A caller may bring several bodies, which spares
-//! their threads the way to the writer. No caller is answered before the commit that holds its
+//! whoever finds nobody waiting commits for all. A caller may bring several bodies, and more while
+//! they run, which spares their threads the way to the writer. No caller is answered before the commit that holds its
 //! writes.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::StoreError;
 
 use super::Connection;
-use super::batch::{Body, Ended, Member, Turn};
+use super::batch::{Bodies, Body, Ended, Given, Member, Turn};
 
 /// The writer.
 pub(super) struct Writer {
@@ -39,7 +39,7 @@ impl Writer {
     /// # Errors
     /// What the body failed with, or the commit; nothing of the body was written then.
     pub(super) fn run(&self, body: &mut Body<'_>) -> Result<Vec<CompanyId>, StoreError> {
-        match self.run_all(&mut [body]).pop() {
+        match self.run_all(&mut Given(&mut [body])).pop() {
             Some(Ok(settled)) => settled,
             Some(Err(panic)) => resume_unwind(panic),
             None => Err(StoreError::Contended),
@@ -48,7 +48,7 @@ impl Writer {
 
     /// The same for several bodies, each a member of its own, in one turn. Returns how each of
     /// them ended, in their order.
-    pub(super) fn run_all(&self, bodies: &mut [&mut Body<'_>]) -> Vec<Ended> {
+    pub(super) fn run_all(&self, bodies: &mut dyn Bodies) -> Vec<Ended> {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let mut turn = self.turn();
         self.waiting.fetch_sub(1, Ordering::SeqCst);

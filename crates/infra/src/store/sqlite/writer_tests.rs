@@ -186,8 +186,16 @@ fn a_failed_commit_fails_everybody_in_the_batch() {
 #[test]
 fn a_refusal_over_what_was_not_committed_is_a_failure() {
     let (_folder, writer) = writer();
+    let (one, other) = together(&writer, dangling_note, |_| Ok(Verdict::RollBack));
+    assert!(one.unwrap().is_err());
+    assert!(matches!(other.unwrap(), Err(StoreError::Contended)));
+}
+
+#[test]
+fn a_refusal_over_what_is_committed_stands() {
+    let (_folder, writer) = writer();
     let (one, other) = together(&writer, |_| Ok(Verdict::RollBack), dangling_note);
-    assert!(matches!(one.unwrap(), Err(StoreError::Contended)));
+    assert!(one.unwrap().is_ok(), "it saw nothing of the other");
     assert!(other.unwrap().is_err());
 }
 
@@ -298,7 +306,7 @@ fn many_writers_are_all_durable() {
                         writer.run(&mut one).unwrap();
                         writer.run(&mut other).unwrap();
                     } else {
-                        for ended in writer.run_all(&mut [&mut one, &mut other]) {
+                        for ended in writer.run_all(&mut Given(&mut [&mut one, &mut other])) {
                             ended.unwrap().unwrap();
                         }
                     }
