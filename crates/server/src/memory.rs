@@ -44,7 +44,7 @@ mod allocator {
 
     /// So much stays free at the end of each heap while requests come. With less, every statement
     /// that needs pages of its own for a moment would get them from the system and give them back.
-    const AT_HAND: i32 = 4 * 1024 * 1024;
+    const AT_HAND: i32 = 1024 * 1024;
 
     /// Bounds what the allocator keeps. To be called before there are threads.
     pub(crate) fn bound() {

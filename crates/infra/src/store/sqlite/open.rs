@@ -31,7 +31,7 @@ const WAL: &str = "PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 671088
 const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -512; PRAGMA mmap_size = 0;";
 /// The writer keeps what a batch changes, and by it the pages as they were before a statement
 /// changed them: SQLite would write those to a temporary file, statement by statement.
-const WRITER: &str = "PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;";
+const WRITER: &str = "PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;";
 
 /// Opens the database file at `path`, alone.
 ///
