@@ -65,8 +65,8 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
             description = "With all of these words in identifier, title, description or \
                 comments, at most 500 characters. Case and accents do not matter; a word of \
                 three letters or more also finds longer ones that begin with it. Nothing in it \
-                is an operator. Of words that stand in more than 5,000 descriptions and comments \
-                of the company, the latest 5,000 of those are looked at."),
+                is an operator. Words that many issues have are found in all of them; of others \
+                that match more than 5,000 texts, about 5,000 of the latest count."),
         Paging,
     ),
     responses((status = 200, description = "The issues.", body = Vec<IssueView>)))]
