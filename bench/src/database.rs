@@ -187,7 +187,7 @@ impl Database for SqliteConnection {
         connection.batch_execute(
             "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; \
              PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16384; \
-             PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;",
+             PRAGMA synchronous = FULL;",
         )?;
         Ok(connection)
     }

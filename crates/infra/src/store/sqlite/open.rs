@@ -29,9 +29,8 @@ const WAL: &str = "PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 671088
 /// memory: the operating system caches its pages once for all, and each mapping would count them
 /// again.
 const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -512; PRAGMA mmap_size = 0;";
-/// The writer keeps what a batch changes, and by it the pages as they were before a statement
-/// changed them: SQLite would write those to a temporary file, statement by statement.
-const WRITER: &str = "PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;";
+/// The writer keeps the pages that a batch changes.
+const WRITER: &str = "PRAGMA cache_size = -4096;";
 
 /// Opens the database file at `path`, alone.
 ///
