@@ -66,14 +66,13 @@ fn serve(line: &Mutex<Line>, store: &dyn Store) {
             line,
             jobs: Vec::new(),
         };
-        if taken.count() == 0 {
-            let mut waiting = lock(line);
-            if waiting.jobs.is_empty() {
-                waiting.is_served = false;
-                return;
-            }
-            continue;
+        let mut waiting = lock(line);
+        if waiting.jobs.is_empty() {
+            waiting.is_served = false;
+            return;
         }
+        taken.take_from(&mut waiting);
+        drop(waiting);
         // Whoever waits for a job that is gone with a panic is told so; the line goes on.
         let served = catch_unwind(AssertUnwindSafe(|| taken.run_in(store)));
         if served.is_err() {
@@ -90,6 +89,12 @@ struct Taken<'a> {
 }
 
 impl Taken<'_> {
+    /// Takes as many as there is room for.
+    fn take_from(&mut self, line: &mut Line) {
+        let count = line.jobs.len().min(TOGETHER - self.jobs.len());
+        self.jobs.extend(line.jobs.drain(..count));
+    }
+
     fn run_in(mut self, store: &dyn Store) {
         let outcomes = store.run_writes(&mut self);
         for (job, outcome) in self.jobs.into_iter().zip(outcomes) {
@@ -100,12 +105,8 @@ impl Taken<'_> {
 
 impl WriteQueue for Taken<'_> {
     fn count(&mut self) -> usize {
-        let room = TOGETHER - self.jobs.len();
-        if room > 0 {
-            let waiting = &mut lock(self.line).jobs;
-            let count = waiting.len().min(room);
-            self.jobs.extend(waiting.drain(..count));
-        }
+        let line = self.line;
+        self.take_from(&mut lock(line));
         self.jobs.len()
     }
 

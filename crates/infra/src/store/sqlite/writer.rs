@@ -3,8 +3,8 @@
 //! Making a commit durable costs a flush to disk, whatever it holds. So callers that wait for the
 //! writer at the same time become members of one batch: each runs its body on its own thread, and
 //! whoever finds nobody waiting commits for all. A caller may bring several bodies, and more while
-//! they run, which spares their threads the way to the writer. No caller is answered before the commit that holds its
-//! writes.
+//! they run, which spares their threads the way to the writer. No caller is answered before the
+//! commit that holds its writes.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::panic::resume_unwind;
