@@ -15,6 +15,9 @@ pub(super) type Backend = <Connection as diesel::Connection>::Backend;
 /// The most rows of a list that has no pages.
 pub(super) const MAX_WHOLE: i64 = 10_000;
 
+/// For so many rows there is room from the beginning. A page may take more, but seldom has them.
+const EXPECTED: usize = 64;
+
 diesel::define_sql_function! {
     /// So many characters of a text, from a place on, counted from 1.
     fn substr(text: diesel::sql_types::Text, from: diesel::sql_types::Integer, count: diesel::sql_types::Integer) -> diesel::sql_types::Text;
@@ -52,7 +55,7 @@ pub(super) fn page_of<R: Row, K>(
     key: impl Fn(&R::Record) -> K,
 ) -> Result<Page<R::Record, K>, StoreError> {
     let limit = page_limit(request);
-    let mut items: Vec<R::Record> = Vec::new();
+    let mut items: Vec<R::Record> = Vec::with_capacity(limit.min(EXPECTED));
     let mut weight = 0_usize;
     let mut more = false;
     for row in rows {
@@ -82,7 +85,7 @@ impl<T> SortedRun<T> {
         max_bytes: usize,
     ) -> Result<Self, StoreError> {
         let mut stream = Self {
-            rows: std::collections::VecDeque::new(),
+            rows: std::collections::VecDeque::with_capacity(limit.min(EXPECTED)),
             cut: false,
         };
         let mut weight = 0_usize;
@@ -113,7 +116,7 @@ impl<T> KWayMerge<T> {
     /// An empty page.
     pub(super) fn new<K>(request: &PageRequest<K>) -> Self {
         Self {
-            items: Vec::new(),
+            items: Vec::with_capacity(page_limit(request).min(EXPECTED)),
             weight: 0,
             limit: page_limit(request),
             max_bytes: request.max_bytes,
