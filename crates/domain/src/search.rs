@@ -24,6 +24,8 @@ use crate::text::TextError;
 /// The terms of one text take so many bytes at most, which is more than the
 /// longest description in any language has; what follows is not indexed.
 const MAX_TERM_BYTES: usize = 1_000_000;
+/// How many letters of a term stand for its company.
+const COMPANY_LETTERS: usize = 4;
 
 /// Where in an issue a term stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +71,8 @@ impl Term {
     /// The term as an index of many companies knows it.
     #[must_use]
     pub fn within(&self, company: CompanyId, field: Field) -> Self {
-        let mut text = start_of(company, field);
-        text.push_str(&self.text);
         Self {
-            text,
+            text: indexed(start_of(company), field, &self.text),
             prefix: self.prefix,
         }
     }
@@ -226,40 +226,47 @@ pub fn own_terms(
     title: &str,
     description: Option<&str>,
 ) -> String {
-    let mut terms = Terms::default();
-    terms.add(company, Field::Identifier, &identifier_word(identifier));
+    let mut terms = Terms::of(company);
+    terms.add(Field::Identifier, &identifier_word(identifier));
     for text in [identifier, title] {
-        terms.add_text(company, Field::Title, text);
-        terms.add_text(company, Field::Text, text);
+        terms.add_text(Field::Title, text);
+        terms.add_text(Field::Text, text);
     }
-    terms.add_text(company, Field::Text, description.unwrap_or_default());
+    terms.add_text(Field::Text, description.unwrap_or_default());
     terms.joined()
 }
 
 /// The terms of a comment, separated by spaces.
 pub fn comment_terms(company: CompanyId, body: &str) -> String {
-    let mut terms = Terms::default();
-    terms.add_text(company, Field::Text, body);
+    let mut terms = Terms::of(company);
+    terms.add_text(Field::Text, body);
     terms.joined()
 }
 
 /// The different terms of a text.
-#[derive(Default)]
 struct Terms {
+    start: [char; COMPANY_LETTERS],
     all: BTreeSet<String>,
     bytes: usize,
 }
 
 impl Terms {
-    fn add_text(&mut self, company: CompanyId, field: Field, text: &str) {
+    fn of(company: CompanyId) -> Self {
+        Self {
+            start: start_of(company),
+            all: BTreeSet::new(),
+            bytes: 0,
+        }
+    }
+
+    fn add_text(&mut self, field: Field, text: &str) {
         each_word(text, &mut |word| {
-            word.indexed(&mut |term| self.add(company, field, term));
+            word.indexed(&mut |term| self.add(field, term));
         });
     }
 
-    fn add(&mut self, company: CompanyId, field: Field, term: &str) {
-        let mut text = start_of(company, field);
-        text.push_str(term);
+    fn add(&mut self, field: Field, term: &str) {
+        let text = indexed(self.start, field, term);
         if self.bytes + text.len() < MAX_TERM_BYTES {
             let length = text.len() + 1;
             if self.all.insert(text) {
@@ -283,16 +290,22 @@ impl Terms {
 /// How the terms of a company begin: the company is a part of each term, so
 /// that a search walks through what its own company wrote and nothing else.
 /// Companies that share a beginning by chance merely slow each other down.
-fn start_of(company: CompanyId, field: Field) -> String {
+fn start_of(company: CompanyId) -> [char; COMPANY_LETTERS] {
     const LETTERS: [u8; 32] = *b"abcdefghijklmnopqrstuvwxyz234567";
-    let mut start = String::with_capacity(8);
     let random = Uuid::from(company).as_u128();
-    for place in 0..4 {
+    core::array::from_fn(|place| {
         let index = usize::try_from(random >> (5 * place) & 31).unwrap_or(0);
-        start.push(char::from(LETTERS[index]));
-    }
-    start.push(field.letter());
-    start
+        char::from(LETTERS[index])
+    })
+}
+
+/// A term as an index of many companies has it.
+fn indexed(start: [char; COMPANY_LETTERS], field: Field, term: &str) -> String {
+    let mut text = String::with_capacity(start.len() + 1 + term.len());
+    text.extend(start);
+    text.push(field.letter());
+    text.push_str(term);
+    text
 }
 
 #[cfg(test)]

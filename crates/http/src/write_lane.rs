@@ -7,11 +7,12 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use workforce_domain::port::{Store, StoreError, Tx, Verdict, WriteQueue};
 
-/// So many are taken to the store at once.
+/// So many share a commit at most.
 const TOGETHER: usize = 64;
 
 /// A write that waits.
@@ -35,6 +36,8 @@ struct Line {
     jobs: VecDeque<Box<dyn Job>>,
     /// Whether a thread takes them to the store now.
     is_served: bool,
+    /// How long the store took for its last commit.
+    last_commit: Duration,
 }
 
 impl WriteLane {
@@ -62,16 +65,12 @@ impl WriteLane {
 /// Takes jobs to the store until none is left.
 fn serve(line: &Mutex<Line>, store: &dyn Store) {
     loop {
-        let mut taken = Taken {
-            line,
-            jobs: Vec::new(),
-        };
         let mut waiting = lock(line);
         if waiting.jobs.is_empty() {
             waiting.is_served = false;
             return;
         }
-        taken.take_from(&mut waiting);
+        let taken = Taken::new(line, waiting.last_commit);
         drop(waiting);
         // Whoever waits for a job that is gone with a panic is told so; the line goes on.
         let served = catch_unwind(AssertUnwindSafe(|| taken.run_in(store)));
@@ -81,22 +80,48 @@ fn serve(line: &Mutex<Line>, store: &dyn Store) {
     }
 }
 
-/// The jobs that are taken to the store together, those included that join the line meanwhile:
-/// they have part in a commit that is still to come.
+/// The jobs that share a commit, taken from the line one after the other.
+///
+/// It ends while others wait, once as many have run as wait and running them took as long as the
+/// last commit did. Then the clients of the one half are answered, and send what comes next, while
+/// the other half is written: neither the writer nor the threads that answer wait for each other.
+/// A commit that takes long is shared by more, up to all that there are.
 struct Taken<'a> {
     line: &'a Mutex<Line>,
     jobs: Vec<Box<dyn Job>>,
+    began: Instant,
+    last_commit: Duration,
+    /// Since when none is added any more.
+    closed: Option<Instant>,
 }
 
-impl Taken<'_> {
-    /// Takes as many as there is room for.
+impl<'a> Taken<'a> {
+    fn new(line: &'a Mutex<Line>, last_commit: Duration) -> Self {
+        Self {
+            line,
+            jobs: Vec::new(),
+            began: Instant::now(),
+            last_commit,
+            closed: None,
+        }
+    }
+
+    /// Takes the first one of the line, unless it is empty or these are enough.
     fn take_from(&mut self, line: &mut Line) {
-        let count = line.jobs.len().min(TOGETHER - self.jobs.len());
-        self.jobs.extend(line.jobs.drain(..count));
+        let waiting = line.jobs.len();
+        let is_enough = self.jobs.len() >= TOGETHER
+            || (self.jobs.len() >= waiting && self.began.elapsed() >= self.last_commit);
+        match line.jobs.pop_front_if(|_first| !is_enough) {
+            Some(job) => self.jobs.push(job),
+            None => self.closed = Some(Instant::now()),
+        }
     }
 
     fn run_in(mut self, store: &dyn Store) {
         let outcomes = store.run_writes(&mut self);
+        if let Some(closed) = self.closed {
+            lock(self.line).last_commit = closed.elapsed();
+        }
         for (job, outcome) in self.jobs.into_iter().zip(outcomes) {
             job.end(outcome);
         }
@@ -104,10 +129,12 @@ impl Taken<'_> {
 }
 
 impl WriteQueue for Taken<'_> {
-    fn count(&mut self) -> usize {
-        let line = self.line;
-        self.take_from(&mut lock(line));
-        self.jobs.len()
+    fn has(&mut self, which: usize) -> bool {
+        if which >= self.jobs.len() && self.closed.is_none() {
+            let line = self.line;
+            self.take_from(&mut lock(line));
+        }
+        which < self.jobs.len()
     }
 
     fn run(&mut self, which: usize, tx: &mut dyn Tx) -> Result<Verdict, StoreError> {

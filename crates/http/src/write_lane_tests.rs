@@ -7,10 +7,10 @@ use workforce_domain::port::{EventFeed, EventListener, EventSubscription, Reads}
 
 use super::*;
 
-/// A store that runs no body, and notes how many were brought at once, first and in the end.
+/// A store that runs no body, and notes how many share a commit.
 #[derive(Default)]
 struct Counting {
-    brought: Mutex<Vec<(usize, usize)>>,
+    brought: Mutex<Vec<usize>>,
     /// While it is set, the store does not return.
     is_slow: AtomicBool,
     entered: AtomicUsize,
@@ -33,14 +33,14 @@ impl Store for Counting {
     }
 
     fn run_writes(&self, writes: &mut dyn WriteQueue) -> Vec<Result<(), StoreError>> {
-        let first = writes.count();
+        assert!(writes.has(0), "it is called for one at least");
         self.entered.fetch_add(1, Ordering::SeqCst);
         while self.is_slow.load(Ordering::SeqCst) {
             std::thread::yield_now();
         }
         assert!(!self.panics.swap(false, Ordering::SeqCst), "broken");
-        let count = writes.count();
-        self.brought.lock().unwrap().push((first, count));
+        let count = (0..).take_while(|which| writes.has(*which)).count();
+        self.brought.lock().unwrap().push(count);
         (0..count).map(|_write| Ok(())).collect()
     }
 
@@ -93,9 +93,11 @@ fn lane() -> (tokio::runtime::Runtime, WriteLane) {
     (runtime, lane)
 }
 
-#[test]
-fn those_that_come_meanwhile_join_in_their_order_as_far_as_there_is_room() {
+/// Has one job taken to a store and then `count` others sent, where the last commit took
+/// `last_commit`. Returns how many shared each commit.
+fn shares(last_commit: Duration, count: usize) -> Vec<usize> {
     let (_runtime, lane) = lane();
+    lock(&lane.line).last_commit = last_commit;
     let counting = Arc::new(Counting::default());
     let store: Arc<dyn Store> = counting.clone();
     counting.is_slow.store(true, Ordering::SeqCst);
@@ -104,14 +106,28 @@ fn those_that_come_meanwhile_join_in_their_order_as_far_as_there_is_room() {
     while counting.entered.load(Ordering::SeqCst) == 0 {
         std::thread::yield_now();
     }
-    let count = TOGETHER + 2;
     for number in 1..=count {
         lane.submit(&store, Box::new(Told(number, sender.clone())));
     }
     counting.is_slow.store(false, Ordering::SeqCst);
     let order: Vec<_> = (0..=count).map_while(|_| next(&told)).collect();
     assert_eq!(order, (0..=count).collect::<Vec<_>>());
-    assert_eq!(*counting.brought.lock().unwrap(), [(1, TOGETHER), (3, 3)]);
+    let brought = counting.brought.lock().unwrap().clone();
+    assert_eq!(brought.iter().sum::<usize>(), count + 1);
+    brought
+}
+
+#[test]
+fn a_slow_commit_is_shared_by_all_for_whom_there_is_room() {
+    let hour = Duration::from_secs(3_600);
+    assert_eq!(shares(hour, 9), [10]);
+    assert_eq!(shares(hour, TOGETHER + 2)[0], TOGETHER);
+}
+
+#[test]
+fn a_quick_commit_is_made_once_as_many_have_run_as_wait() {
+    assert_eq!(shares(Duration::ZERO, 9)[0], 5);
+    assert_eq!(shares(Duration::ZERO, 4 * TOGETHER)[0], TOGETHER);
 }
 
 #[test]

@@ -1,11 +1,16 @@
-//! Keeps the server small: what a load took from the system goes back to it.
+//! Where memory comes from, and how what a load took from the system goes back to it.
 //!
-//! The allocator of the GNU C library keeps what was freed, in up to eight heaps for each core. A
-//! load of long lists would stay resident until the server ends.
+//! Rust's memory comes from mimalloc: a request is read on one thread, served on another and
+//! freed on either, and with the allocator of the C library they wait for each other. It gives
+//! free pages back by itself.
+//!
+//! SQLite and other C code use the allocator of the C library. That of GNU keeps what was freed, in
+//! up to eight heaps for each core.
 
 use std::time::Duration;
 
 use actix_web::web::Data;
+use mimalloc::MiMalloc;
 use workforce_http::State;
 
 /// How long freed memory stays at hand for what comes next.
@@ -29,6 +34,9 @@ pub(crate) async fn give_back(state: Data<State>) {
 }
 
 pub(crate) use allocator::bound;
+
+#[global_allocator]
+static RUST: MiMalloc = MiMalloc;
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "the allocator is asked without a safe wrapper")]

@@ -273,7 +273,7 @@ impl Service {
             Some(limit) => state.with_rate_limit(limit),
             None => state,
         });
-        let blocking_threads = (pool_size as usize).div_ceil(WORKERS) * 2;
+        let blocking_threads = (pool_size as usize).div_ceil(WORKERS);
         let server = workforce_http::serve(
             state.clone(),
             listener,

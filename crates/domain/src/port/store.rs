@@ -106,9 +106,9 @@ type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
 
 /// Writes that are brought to a store together. They are numbered from 0.
 pub trait WriteQueue {
-    /// How many there are by now. More may come until the store has run all of
-    /// them and ends its last commit; none goes.
-    fn count(&mut self) -> usize;
+    /// Whether there is one with this number. A store asks for the next one when
+    /// all before it have run, and commits when there is none.
+    fn has(&mut self, which: usize) -> bool;
 
     /// Runs the body of one of them.
     ///
@@ -142,8 +142,8 @@ pub trait Store: Send + Sync {
     /// it does included. Returns, after the commits, what became of each, in
     /// their order.
     fn run_writes(&self, writes: &mut dyn WriteQueue) -> Vec<Result<(), StoreError>> {
-        let mut outcomes = Vec::with_capacity(writes.count());
-        while outcomes.len() < writes.count() {
+        let mut outcomes = Vec::new();
+        while writes.has(outcomes.len()) {
             let which = outcomes.len();
             outcomes.push(self.run_write(&mut |tx| writes.run(which, tx)));
         }

@@ -34,8 +34,8 @@ pub(super) type Body<'a> = dyn FnMut(&mut Transaction<'_>) -> Result<Verdict, St
 
 /// What one caller brings. More may be added until all have run.
 pub(super) trait Bodies {
-    /// How many there are by now.
-    fn count(&mut self) -> usize;
+    /// Whether there is one with this number, asked when all before it have run.
+    fn has(&mut self, which: usize) -> bool;
 
     /// Runs one of them.
     fn run(&mut self, which: usize, tx: &mut Transaction<'_>) -> Result<Verdict, StoreError>;
@@ -45,8 +45,8 @@ pub(super) trait Bodies {
 pub(super) struct Given<'a, 'b, 'c>(pub(super) &'a mut [&'b mut Body<'c>]);
 
 impl Bodies for Given<'_, '_, '_> {
-    fn count(&mut self) -> usize {
-        self.0.len()
+    fn has(&mut self, which: usize) -> bool {
+        which < self.0.len()
     }
 
     fn run(&mut self, which: usize, tx: &mut Transaction<'_>) -> Result<Verdict, StoreError> {
@@ -116,9 +116,9 @@ impl Turn {
 
     /// Runs the bodies of one caller, each as a member of a batch. The last one may be left open.
     pub(super) fn run_all(&mut self, bodies: &mut dyn Bodies) -> Vec<Member> {
-        let mut members = Vec::with_capacity(bodies.count());
+        let mut members = Vec::new();
         let mut may_share_fate = true;
-        while members.len() < bodies.count() {
+        while bodies.has(members.len()) {
             // As long as it has bodies, its caller is one of those who wait.
             self.settle_unless(true);
             let next = members.len();
@@ -138,7 +138,7 @@ impl Turn {
     /// left of them, and each is to be run again.
     fn run_without_savepoints(&mut self, bodies: &mut dyn Bodies, first: usize) -> Vec<Member> {
         let mut members = Vec::new();
-        while first + members.len() < bodies.count() && !self.is_full() {
+        while !self.is_full() && bodies.has(first + members.len()) {
             let batch = match self.join() {
                 Ok(batch) => batch,
                 Err(error) => return vec![Member::alone(Ok(Err(error)))],

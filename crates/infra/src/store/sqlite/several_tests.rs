@@ -152,8 +152,8 @@ struct Growing<'a> {
 }
 
 impl Bodies for Growing<'_> {
-    fn count(&mut self) -> usize {
-        self.count
+    fn has(&mut self, which: usize) -> bool {
+        which < self.count
     }
 
     fn run(&mut self, which: usize, tx: &mut Transaction<'_>) -> Result<Verdict, StoreError> {

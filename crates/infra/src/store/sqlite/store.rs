@@ -62,8 +62,8 @@ impl SqliteStore {
 struct Queued<'a>(&'a mut dyn WriteQueue);
 
 impl Bodies for Queued<'_> {
-    fn count(&mut self) -> usize {
-        self.0.count()
+    fn has(&mut self, which: usize) -> bool {
+        self.0.has(which)
     }
 
     fn run(&mut self, which: usize, tx: &mut Transaction<'_>) -> Result<Verdict, StoreError> {
