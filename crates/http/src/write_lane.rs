@@ -1,8 +1,8 @@
 //! Where requests wait for a store that has one writer.
 //!
 //! A thread for each of them would only wait: first for the right to write, then for the commit.
-//! So they stand in one line, and one thread at a time takes all that stand there to the store
-//! together, which runs them one after the other and makes them durable at once.
+//! So they stand in one line, and one thread at a time takes them to the store one after the other.
+//! Several share a commit, which makes them durable at once.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,7 +36,7 @@ struct Line {
     jobs: VecDeque<Box<dyn Job>>,
     /// Whether a thread takes them to the store now.
     is_served: bool,
-    /// How long the store took for its last commit.
+    /// How long the store took after the last body that it ran, when it last committed.
     last_commit: Duration,
 }
 
@@ -66,11 +66,17 @@ impl WriteLane {
 fn serve(line: &Mutex<Line>, store: &dyn Store) {
     loop {
         let mut waiting = lock(line);
-        if waiting.jobs.is_empty() {
+        let Some(first) = waiting.jobs.pop_front() else {
             waiting.is_served = false;
             return;
-        }
-        let taken = Taken::new(line, waiting.last_commit);
+        };
+        let taken = Taken {
+            line,
+            jobs: vec![first],
+            began: None,
+            last_commit: waiting.last_commit,
+            closed: None,
+        };
         drop(waiting);
         // Whoever waits for a job that is gone with a panic is told so; the line goes on.
         let served = catch_unwind(AssertUnwindSafe(|| taken.run_in(store)));
@@ -89,28 +95,19 @@ fn serve(line: &Mutex<Line>, store: &dyn Store) {
 struct Taken<'a> {
     line: &'a Mutex<Line>,
     jobs: Vec<Box<dyn Job>>,
-    began: Instant,
+    /// Since when the store runs them: before, it may have waited for its writer.
+    began: Option<Instant>,
     last_commit: Duration,
     /// Since when none is added any more.
     closed: Option<Instant>,
 }
 
-impl<'a> Taken<'a> {
-    fn new(line: &'a Mutex<Line>, last_commit: Duration) -> Self {
-        Self {
-            line,
-            jobs: Vec::new(),
-            began: Instant::now(),
-            last_commit,
-            closed: None,
-        }
-    }
-
+impl Taken<'_> {
     /// Takes the first one of the line, unless it is empty or these are enough.
     fn take_from(&mut self, line: &mut Line) {
-        let waiting = line.jobs.len();
+        let ran_for = self.began.map_or(Duration::ZERO, |began| began.elapsed());
         let is_enough = self.jobs.len() >= TOGETHER
-            || (self.jobs.len() >= waiting && self.began.elapsed() >= self.last_commit);
+            || (self.jobs.len() >= line.jobs.len() && ran_for >= self.last_commit);
         match line.jobs.pop_front_if(|_first| !is_enough) {
             Some(job) => self.jobs.push(job),
             None => self.closed = Some(Instant::now()),
@@ -119,7 +116,9 @@ impl<'a> Taken<'a> {
 
     fn run_in(mut self, store: &dyn Store) {
         let outcomes = store.run_writes(&mut self);
-        if let Some(closed) = self.closed {
+        if let Some(closed) = self.closed
+            && outcomes.iter().any(Result::is_ok)
+        {
             lock(self.line).last_commit = closed.elapsed();
         }
         for (job, outcome) in self.jobs.into_iter().zip(outcomes) {
@@ -130,6 +129,7 @@ impl<'a> Taken<'a> {
 
 impl WriteQueue for Taken<'_> {
     fn has(&mut self, which: usize) -> bool {
+        self.began.get_or_insert_with(Instant::now);
         if which >= self.jobs.len() && self.closed.is_none() {
             let line = self.line;
             self.take_from(&mut lock(line));

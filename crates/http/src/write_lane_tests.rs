@@ -33,12 +33,12 @@ impl Store for Counting {
     }
 
     fn run_writes(&self, writes: &mut dyn WriteQueue) -> Vec<Result<(), StoreError>> {
+        assert!(!self.panics.swap(false, Ordering::SeqCst), "broken");
         assert!(writes.has(0), "it is called for one at least");
         self.entered.fetch_add(1, Ordering::SeqCst);
         while self.is_slow.load(Ordering::SeqCst) {
             std::thread::yield_now();
         }
-        assert!(!self.panics.swap(false, Ordering::SeqCst), "broken");
         let count = (0..).take_while(|which| writes.has(*which)).count();
         self.brought.lock().unwrap().push(count);
         (0..count).map(|_write| Ok(())).collect()
@@ -128,6 +128,24 @@ fn a_slow_commit_is_shared_by_all_for_whom_there_is_room() {
 fn a_quick_commit_is_made_once_as_many_have_run_as_wait() {
     assert_eq!(shares(Duration::ZERO, 9)[0], 5);
     assert_eq!(shares(Duration::ZERO, 4 * TOGETHER)[0], TOGETHER);
+}
+
+#[test]
+fn none_is_added_to_a_commit_that_is_under_way() {
+    let (sender, _told) = channel();
+    let line = Mutex::new(Line::default());
+    let mut taken = Taken {
+        line: &line,
+        jobs: vec![Box::new(Told(0, sender.clone()))],
+        began: None,
+        last_commit: Duration::ZERO,
+        closed: None,
+    };
+    assert!(taken.has(0));
+    assert!(!taken.has(1));
+    lock(&line).jobs.push_back(Box::new(Told(1, sender)));
+    assert!(!taken.has(1));
+    assert!(taken.has(0), "what was there stays");
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //!
 //! Rust's memory comes from mimalloc: a request is read on one thread, served on another and
 //! freed on either, and with the allocator of the C library they wait for each other. It gives
-//! free pages back by itself.
+//! free pages back by itself, a second later, while threads go on to use it.
 //!
 //! SQLite and other C code use the allocator of the C library. That of GNU keeps what was freed, in
-//! up to eight heaps for each core.
+//! up to eight heaps for each core, so its heaps are bounded and trimmed here.
 
 use std::time::Duration;
 
@@ -46,8 +46,7 @@ mod allocator {
     /// More heaps hold more that is free in each; with fewer, threads wait for each other.
     const HEAPS: i32 = 4;
 
-    /// What is longer has pages of its own, which go back when it is freed, such as the answer
-    /// with a whole list.
+    /// What is longer has pages of its own, which go back when it is freed.
     const OWN_PAGES: i32 = 256 * 1024;
 
     /// So much stays free at the end of each heap while requests come. With less, every statement

@@ -107,7 +107,8 @@ type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
 /// Writes that are brought to a store together. They are numbered from 0.
 pub trait WriteQueue {
     /// Whether there is one with this number. A store asks for the next one when
-    /// all before it have run, and commits when there is none.
+    /// all before it have run. What was there stays, and may be run again; after
+    /// a no, none is added.
     fn has(&mut self, which: usize) -> bool;
 
     /// Runs the body of one of them.
@@ -138,8 +139,8 @@ pub trait Store: Send + Sync {
     fn run_write(&self, body: &mut WriteBody<'_>) -> Result<(), StoreError>;
 
     /// Runs each of `writes` as [`run_write`](Self::run_write) does, one after
-    /// the other and in as few commits as the store can, those that come while
-    /// it does included. Returns, after the commits, what became of each, in
+    /// the other and in as few commits as the store can, until there is none with
+    /// the next number. Returns, after the commits, what became of each, in
     /// their order.
     fn run_writes(&self, writes: &mut dyn WriteQueue) -> Vec<Result<(), StoreError>> {
         let mut outcomes = Vec::new();
