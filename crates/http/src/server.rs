@@ -25,8 +25,8 @@ use crate::state::State;
 pub struct Options {
     /// Threads that talk to clients.
     pub workers: usize,
-    /// Threads per worker that talk to the store; best as many as there are
-    /// connections to it for each worker.
+    /// Threads per worker that talk to the store; best one for each connection
+    /// to it, and half as many for what waits for the writer or for files.
     pub blocking_threads: usize,
     /// For how long a graceful stop waits for requests that are being served.
     pub drain: Duration,

@@ -273,7 +273,6 @@ impl Service {
             Some(limit) => state.with_rate_limit(limit),
             None => state,
         });
-        // One for each connection, and half as many for what waits for the writer or for files.
         let blocking_threads = (pool_size as usize * 3).div_ceil(WORKERS * 2);
         let server = workforce_http::serve(
             state.clone(),
