@@ -1,6 +1,7 @@
 //! SQLite: readers in a pool, one writer whose commits are shared.
 
 mod batch;
+mod checkpoints;
 mod copy;
 mod lock;
 mod open;
@@ -8,6 +9,7 @@ mod outcome;
 mod scratch;
 mod statement;
 mod store;
+mod write_back;
 mod writer;
 
 use diesel::sql_types::BigInt;

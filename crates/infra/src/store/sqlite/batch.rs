@@ -17,6 +17,7 @@ use std::time::Instant;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{StoreError, Verdict};
 
+use super::checkpoints::Checkpoints;
 use super::outcome::{Outcome, SharedError, is_of_disk};
 use super::statement::{
     BeginImmediate, Commit, Overwrite, Release, Rollback, RollbackTo, Savepoint, Statement,
@@ -57,6 +58,8 @@ impl Bodies for Given<'_, '_, '_> {
 /// What the caller whose turn it is works with.
 pub(super) struct Turn {
     pub(super) conn: Connection,
+    /// None where SQLite looks after the log of the database by itself.
+    checkpoints: Option<Checkpoints>,
     batch: Option<Batch>,
     pub(super) max_age: Duration,
 }
@@ -106,9 +109,10 @@ impl Lost {
 }
 
 impl Turn {
-    pub(super) const fn new(conn: Connection) -> Self {
+    pub(super) const fn new(conn: Connection, checkpoints: Option<Checkpoints>) -> Self {
         Self {
             conn,
+            checkpoints,
             batch: None,
             max_age: MAX_AGE,
         }
@@ -259,7 +263,12 @@ impl Turn {
             return;
         }
         match Commit.run(&mut self.conn) {
-            Ok(()) => self.close(Ok(())),
+            Ok(()) => {
+                self.close(Ok(()));
+                if let Some(checkpoints) = &self.checkpoints {
+                    checkpoints.after_commit(&mut self.conn);
+                }
+            }
             Err(error) => {
                 self.roll_back();
                 let error = self.overwrite_failed_commit(error);

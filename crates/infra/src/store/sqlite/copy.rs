@@ -15,6 +15,7 @@ use super::open::{MIGRATIONS, connect};
 use super::queries::inspection::{applied_migrations, forget_processes as forget, lines};
 use super::queries::repairs::{sum_up_costs, take_back_leases};
 use super::statement::{Begin, BeginImmediate, Commit, Rollback, Statement};
+use super::write_back::written_back;
 use super::{Connection, Transaction};
 use crate::store::OpenError;
 use crate::store::errors::failed;
@@ -97,12 +98,9 @@ fn copy(from: &Path, to: &Path) -> Result<(), SnapshotError> {
         .mode(0o600)
         .open(to)
         .map_err(unwritten)?;
-    let mut conn = connect_existing(from, "ro").map_err(SnapshotError::Store)?;
-    sql_query("VACUUM INTO ?")
-        .bind::<Text, _>(name)
-        .execute(&mut conn)
-        .map_err(|error| SnapshotError::Store(failed(error)))?;
-    drop(conn);
+    written_back(&file, || vacuum_into(from, name))
+        .map_err(unwritten)?
+        .map_err(SnapshotError::Store)?;
     // By itself SQLite does not wait until such a copy is on the disk.
     file.sync_all().map_err(unwritten)?;
     let mut copy = inspect(to).map_err(SnapshotError::Store)?;
@@ -110,6 +108,15 @@ fn copy(from: &Path, to: &Path) -> Result<(), SnapshotError> {
         Some(damage) => Err(SnapshotError::Damaged(damage)),
         None => Ok(()),
     }
+}
+
+fn vacuum_into(from: &Path, name: &str) -> Result<(), StoreError> {
+    let mut conn = connect_existing(from, "ro")?;
+    sql_query("VACUUM INTO ?")
+        .bind::<Text, _>(name)
+        .execute(&mut conn)
+        .map(drop)
+        .map_err(failed)
 }
 
 /// The versions of the migrations of this program.

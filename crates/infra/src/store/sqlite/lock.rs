@@ -12,6 +12,7 @@ use crate::store::OpenError;
 #[derive(Debug)]
 pub(super) struct ExclusiveLock {
     _file: File,
+    database: File,
 }
 
 impl ExclusiveLock {
@@ -32,8 +33,17 @@ impl ExclusiveLock {
             Err(TryLockError::Error(source)) => return Err(failed(&path, source)),
         }
         // SQLite gives its side files the permissions of the database itself.
-        private_file(database).map_err(|source| failed(database, source))?;
-        Ok(Self { _file: file })
+        let database_file = private_file(database).map_err(|source| failed(database, source))?;
+        Ok(Self {
+            _file: file,
+            database: database_file,
+        })
+    }
+
+    /// The database file. It is closed last: by closing any file of it, a process gives up the
+    /// locks that SQLite holds on it.
+    pub(super) const fn database(&self) -> &File {
+        &self.database
     }
 }
 

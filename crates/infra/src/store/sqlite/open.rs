@@ -1,10 +1,12 @@
 use std::path::Path;
+use std::sync::Arc;
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection as _, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use workforce_domain::port::StoreError;
 
+use super::checkpoints::Checkpoints;
 use super::lock::ExclusiveLock;
 use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
@@ -29,15 +31,15 @@ const WAL: &str = "PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 671088
 /// memory: the operating system caches its pages once for all, and each mapping would count them
 /// again.
 const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -512; PRAGMA mmap_size = 0;";
-/// The writer keeps the pages that a batch changes.
-const WRITER: &str = "PRAGMA cache_size = -4096;";
+/// The writer keeps the pages that a batch changes. Others copy the log for it.
+const WRITER: &str = "PRAGMA cache_size = -4096; PRAGMA wal_autocheckpoint = 0;";
 
 /// Opens the database file at `path`, alone.
 ///
 /// # Errors
 /// [`OpenError::InUse`] when another process has it open; else what stands in the way.
 pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, OpenError> {
-    let lock = ExclusiveLock::take(path)?;
+    let lock = Arc::new(ExclusiveLock::take(path)?);
     let mut writer = connect(path, WAL).map_err(OpenError::Connect)?;
     migrate(&mut writer, MIGRATIONS)?;
     index_pending(&mut writer).map_err(|error| OpenError::Connect(error.into()))?;
@@ -48,10 +50,14 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
     writer
         .batch_execute(&format!("{WRITER} {synchronous}"))
         .map_err(|error| OpenError::Connect(error.into()))?;
+    let copier = connect(path, &format!("{READER} {synchronous}")).map_err(OpenError::Connect)?;
+    let checkpoints =
+        Checkpoints::start(copier, Arc::clone(&lock), options.vitals.supervisor.clone())
+            .map_err(|error| OpenError::Connect(error.into()))?;
     let path = path.to_owned();
     let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
     let readers = pool(options.pool_size, move || connect(&path, READER));
-    let writer = Writer::new(writer);
+    let writer = Writer::new(writer, Some(checkpoints));
     Ok(SqliteStore::new(
         readers,
         writer,

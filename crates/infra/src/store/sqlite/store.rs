@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use r2d2::Pool;
 use workforce_domain::id::CompanyId;
@@ -26,7 +27,7 @@ pub(crate) struct SqliteStore {
     folder: PathBuf,
     disk_space: DiskSpace,
     /// Dropped last, after every connection is closed.
-    _lock: ExclusiveLock,
+    _lock: Arc<ExclusiveLock>,
 }
 
 impl SqliteStore {
@@ -35,7 +36,7 @@ impl SqliteStore {
         writer: Writer,
         listeners: Listeners,
         (folder, disk_space): (PathBuf, DiskSpace),
-        lock: ExclusiveLock,
+        lock: Arc<ExclusiveLock>,
     ) -> Self {
         Self {
             readers,

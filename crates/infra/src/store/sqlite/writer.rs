@@ -15,6 +15,7 @@ use workforce_domain::port::StoreError;
 
 use super::Connection;
 use super::batch::{Bodies, Body, Ended, Given, Member, Turn};
+use super::checkpoints::Checkpoints;
 
 /// The writer.
 pub(super) struct Writer {
@@ -25,10 +26,10 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(conn: Connection) -> Self {
+    pub(super) fn new(conn: Connection, checkpoints: Option<Checkpoints>) -> Self {
         Self {
             waiting: AtomicUsize::new(0),
-            turn: Mutex::new(Turn::new(conn)),
+            turn: Mutex::new(Turn::new(conn, checkpoints)),
         }
     }
 

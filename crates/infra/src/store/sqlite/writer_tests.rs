@@ -33,7 +33,7 @@ fn writer() -> (TempDir, Writer) {
          CREATE TABLE notes (n INTEGER PRIMARY KEY, parent INTEGER REFERENCES notes (n));",
     )
     .unwrap();
-    let writer = Writer::new(conn);
+    let writer = Writer::new(conn, None);
     // However slow the threads of a test are, their batch stays open.
     writer.turn().max_age = Duration::from_secs(60);
     (folder, writer)
