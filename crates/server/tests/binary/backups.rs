@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use workforce_testkit::postgres::program;
 
 use crate::crawl::crawl;
-use crate::harness::{PATIENCE, Server, binary, folder, is_alive, script, wait_for_pid};
+use crate::harness::{Server, binary, folder, is_alive, script, wait_for_pid};
 use crate::office::{Database, Office};
 
 /// Issues of the company that is compared as a whole; each is asked for ten times.
@@ -227,56 +227,4 @@ fn a_copy_ends_the_runs_of_the_original_in_its_own_records_alone() {
     assert_eq!(ended["errorCode"], "process_lost", "{ended}");
     assert!(is_alive(pid));
     assert_eq!(server.get(&run)["status"], "running");
-}
-
-/// The names of the snapshots in a data folder.
-fn snapshots(data: &Path) -> Vec<String> {
-    let mut names = match data.join("snapshots").is_dir() {
-        true => names(&data.join("snapshots")),
-        false => Vec::new(),
-    };
-    names.retain(|name| name.ends_with(".db"));
-    names
-}
-
-#[test]
-fn snapshots_are_made_by_themselves_and_can_be_restored() {
-    let (data, other) = (folder(), folder());
-    let every = [("WORKFORCE_SNAPSHOTS_SEC", "1")];
-    let server = Server::start_with(data.path(), &[], &every);
-    let office = Office::open(&server);
-    let made = |count: usize| {
-        let begun = std::time::Instant::now();
-        while snapshots(data.path()).len() < count {
-            assert!(begun.elapsed() < PATIENCE, "there is no snapshot");
-            thread::sleep(std::time::Duration::from_millis(50));
-        }
-        snapshots(data.path())
-    };
-    let before = made(1);
-    // The one after the next was begun after the office was opened.
-    let last = made(before.len() + 2).pop().unwrap();
-    let snapshot = data.path().join("snapshots").join(last);
-    assert_eq!(
-        snapshot.metadata().unwrap().permissions().mode() & 0o777,
-        0o600
-    );
-    let key = data.path().join("master.key");
-    let flags = ["--master-key", key.to_str().unwrap()];
-    succeeds(&workforce("restore", &snapshot, other.path(), &flags));
-    let copy = Server::start_with(other.path(), &[], &[("WORKFORCE_SNAPSHOTS_SEC", "0")]);
-    let issue = format!("/api/issues/{}", office.issue);
-    assert_eq!(server.get(&issue), copy.get(&issue));
-    office.works(&copy);
-    assert!(snapshots(other.path()).is_empty());
-    let other = folder();
-    let database = data.path().join("workforce.db");
-    is_refused(
-        &workforce("restore", &database, other.path(), &[]),
-        "is the database of a server",
-    );
-    is_refused(
-        &workforce("restore", &key, other.path(), &[]),
-        "is neither a backup nor a snapshot",
-    );
 }

@@ -37,6 +37,7 @@ mod recovery;
 mod refused_backups;
 mod run_as;
 mod secrets;
+mod snapshots;
 mod standard_error;
 mod start_and_stop;
 mod streams;
