@@ -1,6 +1,7 @@
 //! What happens on the blocking pool.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::mem;
 
 use actix_web::http::StatusCode;
 use serde::Serialize;
@@ -88,24 +89,23 @@ pub(super) struct ParsedWrite<I> {
     pub(super) repeatable: Option<IdempotentRequest>,
 }
 
-/// No more room than this is made before an answer is written.
-const LARGEST_ROOM: usize = 128 * 1024;
+/// A longer answer is not copied, and takes its draft with it.
+const KEPT_DRAFT: usize = 128 * 1024;
 
 thread_local! {
-    /// How long the last answer was that was written on this thread. The next one is made as much
-    /// room, since an answer that grows is moved each time that it doubles.
-    static LAST_LENGTH: Cell<usize> = const { Cell::new(0) };
+    /// Where an answer grows, which by itself would move each time that it doubles.
+    static DRAFT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 fn written(body: &impl Serialize) -> serde_json::Result<Vec<u8>> {
-    let room = LAST_LENGTH.get().min(LARGEST_ROOM);
-    let mut answer = Vec::with_capacity(room);
-    serde_json::to_writer(&mut answer, body)?;
-    LAST_LENGTH.set(answer.len());
-    if answer.len() < answer.capacity() / 2 {
-        answer.shrink_to_fit();
-    }
-    Ok(answer)
+    DRAFT.with_borrow_mut(|draft| {
+        draft.clear();
+        serde_json::to_writer(&mut *draft, body)?;
+        if draft.len() > KEPT_DRAFT {
+            return Ok(mem::take(draft));
+        }
+        Ok(draft.clone())
+    })
 }
 
 impl RequestContext {
