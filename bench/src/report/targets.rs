@@ -41,7 +41,7 @@ const SINGLE_READ_P99: f64 = 10.0;
 const READ_RATIO: f64 = 0.5;
 /// A write reaches at least this part of its baseline, with shared commits where there are such.
 const WRITE_RATIO: f64 = 0.6;
-/// To check out and release reaches at least this part of its baseline.
+/// To check out and release reaches at least this part of that baseline.
 const CHECKOUT_RATIO: f64 = 0.8;
 /// Resident memory stays below, in MiB.
 const RESIDENT: f64 = 60.0;
@@ -99,13 +99,12 @@ pub(crate) fn acceptance(runs: &[Run], claims: &[Claims]) -> Vec<Criterion> {
                     Target::AtLeast(READ_RATIO),
                 );
             }
-            let (baseline, ratio) = if matches!(row.figure, Figure::CheckoutRelease) {
-                (row.baseline.as_ref(), CHECKOUT_RATIO)
-            } else {
-                let grouped = row.grouped_baseline.as_ref();
-                (grouped.or(row.baseline.as_ref()), WRITE_RATIO)
+            let ratio = match row.figure {
+                Figure::CheckoutRelease => CHECKOUT_RATIO,
+                _ => WRITE_RATIO,
             };
-            if let Some(baseline) = baseline {
+            let grouped = row.grouped_baseline.as_ref();
+            if let Some(baseline) = grouped.or(row.baseline.as_ref()) {
                 add(
                     format!("{place}: {title}, {clients} clients, part of the baseline"),
                     baseline.ratio,
