@@ -5,10 +5,12 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context, ensure};
 use nix::sys::statvfs::statvfs;
+use tokio::sync::oneshot::{self, error::RecvError};
 use workforce_domain::port::Clock;
 use workforce_domain::time::Timestamp;
 use workforce_infra::store::snapshot;
@@ -24,8 +26,9 @@ const RETRY: Duration = Duration::from_secs(60 * 60);
 /// What the name of a snapshot begins and ends with.
 const PREFIX: &str = "workforce-";
 const SUFFIX: &str = ".db";
-/// A snapshot that is not whole.
+/// A snapshot that is not whole, and what SQLite keeps beside it.
 const PARTIAL: &str = "partial";
+const JOURNAL: &str = "partial-journal";
 /// Says why there is no new one.
 const FAILED: &str = "failed";
 
@@ -48,9 +51,7 @@ pub(crate) async fn run(
             continue;
         }
         let (place, from, now) = (folder.clone(), database.clone(), clock.now());
-        let made = tokio::task::spawn_blocking(move || {
-            make(&place, &from, now).inspect_err(|error| note(&place, error))
-        });
+        let made = apart(move || make(&place, &from, now).inspect_err(|error| note(&place, error)));
         match made.await {
             Ok(Ok(bytes)) => tracing::info!(bytes, "made a snapshot of the database"),
             Ok(Err(error)) => {
@@ -62,6 +63,22 @@ pub(crate) async fn run(
                 tokio::time::sleep(RETRY.min(every)).await;
             }
         }
+    }
+}
+
+/// Does `work` on a thread that ends with the process. A server that stops waits for those of its
+/// runtime, and a large database takes minutes to copy.
+async fn apart(
+    work: impl FnOnce() -> anyhow::Result<u64> + Send + 'static,
+) -> Result<anyhow::Result<u64>, RecvError> {
+    let (sender, done) = oneshot::channel();
+    let started = thread::Builder::new().name("snapshot".into()).spawn(|| {
+        // Nobody waits for it any more when the server stops.
+        let _ = sender.send(work());
+    });
+    match started {
+        Ok(_thread) => done.await,
+        Err(error) => Ok(Err(error.into())),
     }
 }
 
@@ -92,6 +109,7 @@ fn make(folder: &Path, database: &Path, now: Timestamp) -> anyhow::Result<u64> {
     );
     let partial = folder.join(PARTIAL);
     remove(&partial)?;
+    remove(&folder.join(JOURNAL))?;
     snapshot(database, &partial)?;
     let digits: String = now
         .to_string()

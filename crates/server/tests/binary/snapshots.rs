@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::backups::{is_refused, names, succeeds, workforce};
@@ -73,18 +74,11 @@ fn snapshots_are_made_by_themselves_and_can_be_restored() {
     );
 }
 
-/// A snapshot reads one state of the database for as long as it takes to copy, and until then the
-/// write-ahead log cannot begin anew.
-#[test]
-fn writes_go_on_while_snapshots_are_made() {
-    let (data, other) = (folder(), folder());
-    let server = Server::start_with(data.path(), &["--rate-limit", "0"], &OFTEN);
-    let office = Office::open(&server);
-    let comments = format!("/api/issues/{}/comments", office.issue);
-    let bytes = |name: &str| data.path().join(name).metadata().map_or(0, |it| it.len());
+/// Fills the database while snapshots are made, until it is large and there are three of them.
+fn fill(server: &Server, issue: &str, text: &str) {
+    let data = server.folder();
+    let comments = format!("/api/issues/{issue}/comments");
     let enough = AtomicBool::new(false);
-    let words: Vec<String> = (0..4000).map(|number| format!("w{number:x}")).collect();
-    let text = words.join(" ");
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -94,20 +88,54 @@ fn writes_go_on_while_snapshots_are_made() {
             });
         }
         let begun = Instant::now();
-        while bytes("workforce.db") < LARGE || snapshots(data.path()).len() < 3 {
+        while bytes(data, "workforce.db") < LARGE || snapshots(data).len() < 3 {
             assert!(begun.elapsed() < 4 * PATIENCE, "it does not grow");
             thread::sleep(Duration::from_millis(50));
         }
         enough.store(true, Ordering::Relaxed);
     });
-    let log = bytes("workforce.db-wal");
+}
+
+fn bytes(data: &Path, name: &str) -> u64 {
+    data.join(name).metadata().map_or(0, |it| it.len())
+}
+
+/// A snapshot reads one state of the database for as long as it takes to copy, and until then the
+/// write-ahead log cannot begin anew.
+#[test]
+fn writes_go_on_while_snapshots_are_made_and_a_stop_does_not_wait_for_one() {
+    let (data, other) = (folder(), folder());
+    let server = Server::start_with(data.path(), &["--rate-limit", "0"], &OFTEN);
+    let issue = Office::open(&server).issue;
+    let words: Vec<String> = (0..4000).map(|number| format!("w{number:x}")).collect();
+    let text = words.join(" ");
+    fill(&server, &issue, &text);
+    let log = bytes(data.path(), "workforce.db-wal");
     assert!(log <= LOG_LIMIT, "the log has {log} bytes");
+
+    let partial = data.path().join("snapshots/partial");
+    let begun = Instant::now();
+    while !partial.metadata().is_ok_and(|it| it.len() > 0) {
+        assert!(begun.elapsed() < PATIENCE, "none is begun");
+        thread::sleep(Duration::from_millis(1));
+    }
+    server.signal(Signal::SIGTERM);
+    assert!(server.wait().success());
+
     let last = snapshots(data.path()).pop().unwrap();
     let snapshot = data.path().join("snapshots").join(last);
     let key = data.path().join("master.key");
     let flags = ["--master-key", key.to_str().unwrap()];
     succeeds(&workforce("restore", &snapshot, other.path(), &flags));
     let copy = Server::start(other.path());
-    let kept = copy.get(&format!("{comments}?limit=1"));
+    let kept = copy.get(&format!("/api/issues/{issue}/comments?limit=1"));
     assert_eq!(kept[0]["body"], text.as_str());
+
+    let before = snapshots(data.path());
+    let _again = Server::start_with(data.path(), &[], &OFTEN);
+    let begun = Instant::now();
+    while snapshots(data.path()) == before {
+        assert!(begun.elapsed() < PATIENCE, "there is no other snapshot");
+        thread::sleep(Duration::from_millis(5));
+    }
 }

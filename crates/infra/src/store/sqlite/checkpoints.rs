@@ -44,7 +44,7 @@ pub(super) struct Checkpoints {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    /// The log is long, and so little of it is not copied that the writer may do that.
+    /// The writer is to copy the rest of the log.
     ends_soon: AtomicBool,
 }
 
@@ -62,7 +62,7 @@ struct Copier {
 }
 
 /// The write-ahead log, in pages.
-#[derive(QueryableByName)]
+#[derive(Clone, Copy, Debug, QueryableByName)]
 struct Log {
     #[diesel(sql_type = Integer)]
     log: i32,
@@ -155,8 +155,17 @@ impl Shared {
 
 impl Log {
     /// What is not copied.
-    const fn rest(&self) -> i32 {
+    const fn rest(self) -> i32 {
         self.log - self.checkpointed
+    }
+
+    /// Whether the writer is to copy the rest, which it waits for: the log is long, and the rest is
+    /// little or, since as much is added as is copied meanwhile, does not become less. What a
+    /// reader stands in the way of is left.
+    const fn ends_soon(self, before: Self) -> bool {
+        let was_copied = self.checkpointed > before.checkpointed;
+        let becomes_less = self.rest() <= before.rest() / 2;
+        self.log >= LONG && (self.rest() < WORTH_COPYING || (was_copied && !becomes_less))
     }
 }
 
@@ -164,10 +173,7 @@ impl Log {
 fn run(copier: &mut Copier, shared: &Shared) {
     while shared.wait_for_commits() {
         match copier.copy_if_worth_it() {
-            Ok(log) => {
-                let ends_soon = log.log >= LONG && log.rest() < WORTH_COPYING;
-                shared.ends_soon.store(ends_soon, Ordering::Relaxed);
-            }
+            Ok(ends_soon) => shared.ends_soon.store(ends_soon, Ordering::Relaxed),
             Err(error) => {
                 tracing::warn!(%error, "the write-ahead log is not copied into the database");
                 shared.pause(RETRY);
@@ -177,19 +183,20 @@ fn run(copier: &mut Copier, shared: &Shared) {
 }
 
 impl Copier {
-    fn copy_if_worth_it(&mut self) -> Result<Log, StoreError> {
+    /// Returns whether the writer is to copy the rest.
+    fn copy_if_worth_it(&mut self) -> Result<bool, StoreError> {
         let conn = &mut self.conn;
-        let log = checkpoint(conn, Mode::Look).map_err(failed)?;
-        let copied = if log.rest() < WORTH_COPYING {
-            return Ok(log);
-        } else if log.rest() < LONG {
+        let before = checkpoint(conn, Mode::Look).map_err(failed)?;
+        let after = if before.rest() < WORTH_COPYING {
+            Ok(before)
+        } else if before.rest() < LONG {
             checkpoint(conn, Mode::Copy)
         } else {
             let copy = || checkpoint(conn, Mode::Copy);
             written_back(self.lock.database(), copy)
                 .map_err(|error| StoreError::Failed(error.into()))?
         };
-        copied.map_err(failed)
+        Ok(after.map_err(failed)?.ends_soon(before))
     }
 }
 

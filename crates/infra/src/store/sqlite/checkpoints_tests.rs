@@ -53,9 +53,9 @@ impl Database {
     }
 
     /// Commits until the log is as it should be.
-    fn commit_until(&mut self, holds: impl Fn(&Log) -> bool) {
+    fn commit_until(&mut self, holds: impl Fn(Log) -> bool) {
         let begun = Instant::now();
-        while !holds(&self.log()) {
+        while !holds(self.log()) {
             assert!(begun.elapsed() < Duration::from_secs(60));
             thread::sleep(PAUSE);
             self.commit();
@@ -117,4 +117,23 @@ fn closing_it_waits_for_no_pause() {
     drop(database.checkpoints);
     assert!(begun.elapsed() < RETRY);
     assert!(checkpoint(&mut database.writer, Mode::Copy).unwrap().rest() == 0);
+}
+
+#[test]
+fn the_writer_ends_a_long_log_when_the_rest_is_little_or_does_not_become_less() {
+    let log = |log, checkpointed| Log { log, checkpointed };
+    for (before, after, ends_soon) in [
+        // Not long.
+        (log(LONG - 1, 0), log(LONG - 1, LONG - 1), false),
+        // Long, and all or nearly all of it copied.
+        (log(LONG, LONG), log(LONG, LONG), true),
+        (log(LONG, 0), log(LONG + WORTH_COPYING - 1, LONG), true),
+        // What was added meanwhile is copied faster than it comes, or is not.
+        (log(40 * LONG, 0), log(50 * LONG, 40 * LONG), false),
+        (log(50 * LONG, 40 * LONG), log(60 * LONG, 50 * LONG), true),
+        // A reader stands in the way.
+        (log(2 * LONG, LONG), log(3 * LONG, LONG), false),
+    ] {
+        assert_eq!(after.ends_soon(before), ends_soon, "{after:?}");
+    }
 }
