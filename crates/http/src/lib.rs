@@ -15,6 +15,7 @@ mod endpoints;
 mod head_timeout;
 pub mod headers;
 mod idempotency;
+mod json;
 mod metrics;
 mod middleware;
 mod paging;

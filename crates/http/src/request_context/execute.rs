@@ -16,6 +16,7 @@ use workforce_domain::time::Timestamp;
 use super::{Request, RequestContext};
 use crate::access_rules::Access;
 use crate::idempotency::{IdempotentRequest, KeyGuard, ResponseToStore};
+use crate::json;
 use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
 use crate::state::State;
@@ -100,7 +101,7 @@ thread_local! {
 fn written(body: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     DRAFT.with_borrow_mut(|draft| {
         draft.clear();
-        serde_json::to_writer(&mut *draft, body)?;
+        json::write(draft, body)?;
         if draft.len() > KEPT_DRAFT {
             return Ok(mem::take(draft));
         }

@@ -7,6 +7,7 @@ use workforce_domain::run::Run;
 use workforce_domain::time::Timestamp;
 
 use super::log_end::LogEnd;
+use crate::json;
 use crate::problem::Problem;
 
 /// The content type of lines of JSON.
@@ -82,7 +83,7 @@ impl LogLines {
     }
 
     fn line(&mut self, line: &LogLine<'_>) -> Result<(), Problem> {
-        serde_json::to_writer(&mut self.0, line).map_err(|error| Problem::internal(&error))?;
+        json::write(&mut self.0, line).map_err(|error| Problem::internal(&error))?;
         self.0.push(b'\n');
         Ok(())
     }
