@@ -4,7 +4,8 @@
 //! commit waits for the copying: for a moment each time, and for seconds when a long read had kept
 //! the log from being emptied. Here a thread copies while the writer goes on. The log begins anew
 //! only when all of it has been copied, so the writer copies the last of a long one, which is
-//! little, between two commits.
+//! little, between two commits. What the thread copied it also has flushed to the disk: SQLite does
+//! that with the last page of the log, and so would leave it to the writer.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -21,6 +22,7 @@ use workforce_vitals::Supervisor;
 use super::Connection;
 use super::lock::ExclusiveLock;
 use super::write_back::written_back;
+use crate::store::Durability;
 use crate::store::errors::failed;
 
 /// The task's name among those that are supervised.
@@ -59,11 +61,15 @@ struct State {
 struct Copier {
     conn: Connection,
     lock: Arc<ExclusiveLock>,
+    durability: Durability,
 }
 
-/// The write-ahead log, in pages.
+/// The write-ahead log, in pages. Of one that is copied, as it was before.
 #[derive(Clone, Copy, Debug, QueryableByName)]
 struct Log {
+    /// Not 0 when somebody else copies it. The rest is not told then.
+    #[diesel(sql_type = Integer)]
+    busy: i32,
     #[diesel(sql_type = Integer)]
     log: i32,
     #[diesel(sql_type = Integer)]
@@ -84,11 +90,16 @@ impl Checkpoints {
     pub(super) fn start(
         conn: Connection,
         lock: Arc<ExclusiveLock>,
+        durability: Durability,
         supervisor: Supervisor,
     ) -> io::Result<Self> {
         let shared = Arc::<Shared>::default();
         let of_thread = Arc::clone(&shared);
-        let mut copier = Copier { conn, lock };
+        let mut copier = Copier {
+            conn,
+            lock,
+            durability,
+        };
         let thread = thread::Builder::new().name(TASK.into()).spawn(move || {
             let is_closing = || of_thread.state().closing;
             supervisor.keep_thread(TASK, is_closing, || run(&mut copier, &of_thread));
@@ -103,8 +114,10 @@ impl Checkpoints {
     pub(super) fn after_commit(&self, writer: &mut Connection) {
         if self.shared.ends_soon.load(Ordering::Relaxed) {
             match checkpoint(writer, Mode::Copy) {
-                Ok(log) if log.rest() > 0 => {}
-                Ok(_all_copied) => self.shared.ends_soon.store(false, Ordering::Relaxed),
+                Ok(Some(log)) if log.rest() == 0 => {
+                    self.shared.ends_soon.store(false, Ordering::Relaxed);
+                }
+                Ok(_not_all_copied) => {}
                 Err(error) => tracing::warn!(%error, "the end of the log is not copied"),
             }
         }
@@ -160,12 +173,10 @@ impl Log {
     }
 
     /// Whether the writer is to copy the rest, which it waits for: the log is long, and the rest is
-    /// little or, since as much is added as is copied meanwhile, does not become less. What a
-    /// reader stands in the way of is left.
+    /// little or, since as much is added as is copied meanwhile, no longer becomes less.
     const fn ends_soon(self, before: Self) -> bool {
-        let was_copied = self.checkpointed > before.checkpointed;
-        let becomes_less = self.rest() <= before.rest() / 2;
-        self.log >= LONG && (self.rest() < WORTH_COPYING || (was_copied && !becomes_less))
+        let becomes_less = self.rest() < before.rest();
+        self.log >= LONG && (self.rest() < WORTH_COPYING || !becomes_less)
     }
 }
 
@@ -173,7 +184,8 @@ impl Log {
 fn run(copier: &mut Copier, shared: &Shared) {
     while shared.wait_for_commits() {
         match copier.copy_if_worth_it() {
-            Ok(ends_soon) => shared.ends_soon.store(ends_soon, Ordering::Relaxed),
+            Ok(Some(ends_soon)) => shared.ends_soon.store(ends_soon, Ordering::Relaxed),
+            Ok(None) => {}
             Err(error) => {
                 tracing::warn!(%error, "the write-ahead log is not copied into the database");
                 shared.pause(RETRY);
@@ -183,29 +195,56 @@ fn run(copier: &mut Copier, shared: &Shared) {
 }
 
 impl Copier {
-    /// Returns whether the writer is to copy the rest.
-    fn copy_if_worth_it(&mut self) -> Result<bool, StoreError> {
-        let conn = &mut self.conn;
-        let before = checkpoint(conn, Mode::Look).map_err(failed)?;
-        let after = if before.rest() < WORTH_COPYING {
-            Ok(before)
-        } else if before.rest() < LONG {
-            checkpoint(conn, Mode::Copy)
-        } else {
-            let copy = || checkpoint(conn, Mode::Copy);
-            written_back(self.lock.database(), copy)
-                .map_err(|error| StoreError::Failed(error.into()))?
+    /// Returns whether the writer is to copy the rest, unless it is copying now.
+    fn copy_if_worth_it(&mut self) -> Result<Option<bool>, StoreError> {
+        let Some(before) = self.checkpoint(Mode::Look)? else {
+            return Ok(None);
         };
-        Ok(after.map_err(failed)?.ends_soon(before))
+        if before.rest() < WORTH_COPYING {
+            return Ok(Some(before.ends_soon(before)));
+        }
+        let Some(copied) = self.copy(before)? else {
+            return Ok(None);
+        };
+        if copied.rest() > 0 {
+            // A reader stands in the way, and would in the writer's.
+            return Ok(Some(false));
+        }
+        let after = self.checkpoint(Mode::Look)?;
+        Ok(after.map(|after| after.ends_soon(before)))
+    }
+
+    fn copy(&mut self, before: Log) -> Result<Option<Log>, StoreError> {
+        let lock = Arc::clone(&self.lock);
+        let file = lock.database();
+        let copied = if before.rest() < LONG {
+            self.checkpoint(Mode::Copy)?
+        } else {
+            written_back(file, || self.checkpoint(Mode::Copy)).map_err(not_flushed)??
+        };
+        if self.durability == Durability::PowerLoss {
+            file.sync_data().map_err(not_flushed)?;
+        }
+        Ok(copied)
+    }
+
+    fn checkpoint(&mut self, mode: Mode) -> Result<Option<Log>, StoreError> {
+        checkpoint(&mut self.conn, mode).map_err(failed)
     }
 }
 
-fn checkpoint(conn: &mut Connection, mode: Mode) -> QueryResult<Log> {
-    sql_query(match mode {
+fn not_flushed(error: io::Error) -> StoreError {
+    StoreError::Failed(error.into())
+}
+
+/// Returns nothing when somebody else copies the log.
+fn checkpoint(conn: &mut Connection, mode: Mode) -> QueryResult<Option<Log>> {
+    let log: Log = sql_query(match mode {
         Mode::Look => "PRAGMA wal_checkpoint(NOOP)",
         Mode::Copy => "PRAGMA wal_checkpoint(PASSIVE)",
     })
-    .get_result(conn)
+    .get_result(conn)?;
+    Ok((log.busy == 0).then_some(log))
 }
 
 #[cfg(test)]

@@ -40,8 +40,8 @@ impl ExclusiveLock {
         })
     }
 
-    /// The database file. It is closed last: by closing any file of it, a process gives up the
-    /// locks that SQLite holds on it.
+    /// The database file. It stays open for as long as a connection of the store may hold a lock of
+    /// SQLite on it: by closing any file of it, a process gives those up.
     pub(super) const fn database(&self) -> &File {
         &self.database
     }

@@ -31,7 +31,8 @@ const WAL: &str = "PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 671088
 /// memory: the operating system caches its pages once for all, and each mapping would count them
 /// again.
 const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -512; PRAGMA mmap_size = 0;";
-/// The writer keeps the pages that a batch changes. Others copy the log for it.
+/// The writer keeps the pages that a batch changes. It copies no more of the log
+/// than its end ([`Checkpoints`]).
 const WRITER: &str = "PRAGMA cache_size = -4096; PRAGMA wal_autocheckpoint = 0;";
 
 /// Opens the database file at `path`, alone.
@@ -51,9 +52,13 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
         .batch_execute(&format!("{WRITER} {synchronous}"))
         .map_err(|error| OpenError::Connect(error.into()))?;
     let copier = connect(path, &format!("{READER} {synchronous}")).map_err(OpenError::Connect)?;
-    let checkpoints =
-        Checkpoints::start(copier, Arc::clone(&lock), options.vitals.supervisor.clone())
-            .map_err(|error| OpenError::Connect(error.into()))?;
+    let checkpoints = Checkpoints::start(
+        copier,
+        Arc::clone(&lock),
+        options.durability,
+        options.vitals.supervisor.clone(),
+    )
+    .map_err(|error| OpenError::Connect(error.into()))?;
     let path = path.to_owned();
     let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
     let readers = pool(options.pool_size, move || connect(&path, READER));

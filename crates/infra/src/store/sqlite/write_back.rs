@@ -17,16 +17,16 @@ const PIECE: Duration = Duration::from_millis(30);
 /// it says that another is durable.
 ///
 /// # Errors
-/// When the disk takes no more; the work is done then.
+/// When there can be no thread for it, before the work is begun; or when the disk takes no more.
 pub(super) fn written_back<T>(file: &File, work: impl FnOnce() -> T) -> io::Result<T> {
     let (is_done, done) = mpsc::channel::<Infallible>();
     thread::scope(|scope| {
-        let writing = scope.spawn(move || {
+        let writing = thread::Builder::new().spawn_scoped(scope, move || {
             while done.recv_timeout(PIECE) == Err(RecvTimeoutError::Timeout) {
                 file.sync_data()?;
             }
             Ok(())
-        });
+        })?;
         let result = work();
         drop(is_done);
         let written: io::Result<()> = writing.join().unwrap_or_else(|panic| resume_unwind(panic));
