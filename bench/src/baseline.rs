@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use crate::company::Company;
 use crate::database::{Database, Preparations};
 use crate::figure::{Figure, Place};
-use crate::load::{Measurement, Pace, measure};
+use crate::load::{Pace, Sample, measure};
 use crate::seed::Issues;
 use crate::write::Writer;
 
@@ -23,7 +23,7 @@ pub(crate) struct Setup<'a> {
 /// Operations after which every statement is prepared.
 const PREPARING: usize = 2;
 
-/// Runs the statements of `figure` without any server.
+/// One round of the statements of `figure` without any server.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub(crate) fn run<D: Database>(
     pace: Pace,
     company: &Company,
     issues: &Issues,
-) -> Result<Measurement> {
+) -> Result<Sample> {
     let mut prepared: Vec<(Preparations, usize)> = Vec::new();
     let mut workers = Vec::new();
     for connection in 0..setup.connections {
@@ -52,14 +52,14 @@ pub(crate) fn run<D: Database>(
         prepared.push((preparations.clone(), preparations.count()));
         workers.push(move || writer.write(figure, &mut session));
     }
-    let measurement = measure(pace, workers)?;
+    let sample = measure(pace, workers)?;
     for (preparations, expected) in prepared {
         if expected == 0 || preparations.count() != expected {
             let count = preparations.count();
             bail!("a baseline prepared {count} statements instead of {expected}");
         }
     }
-    Ok(measurement)
+    Ok(sample)
 }
 
 /// A connection whose transactions may share commits.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::client::{Client, asked, get, post};
 use crate::company::Company;
-use crate::load::{Measurement, Pace, measure};
+use crate::load::{Pace, Sample, measure};
 use crate::random::Random;
 use crate::seed::Issues;
 
@@ -87,7 +87,7 @@ impl Figure {
         matches!(self, Self::AgentMe | Self::GetIssue | Self::ListIssues)
     }
 
-    /// Measures the server at `address` with so many clients at once.
+    /// One round at the server at `address` with so many clients at once.
     pub(crate) fn measure(
         self,
         pace: Pace,
@@ -95,7 +95,7 @@ impl Figure {
         company: &Company,
         issues: &Issues,
         connections: usize,
-    ) -> Result<Measurement> {
+    ) -> Result<Sample> {
         let workers = (0..connections)
             .map(|connection| {
                 let mut client = Client::connect(address)?;

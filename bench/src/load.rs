@@ -1,4 +1,7 @@
 //! Closed loops on several threads, and what they measured.
+//!
+//! A machine is seldom the same for long: others use it, and it gets slower as it gets warmer. So
+//! what is compared is measured in turn, for several short rounds instead of a long one each.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,13 +11,37 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
+/// Rounds of each figure.
+pub(crate) const ROUNDS: u32 = 5;
+
 /// How long each figure is measured.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Pace {
-    /// Not counted: caches fill, connections open, statements are prepared.
+    /// Not counted, in each round: caches fill, connections open, statements are prepared.
     pub(crate) warm_up: Duration,
-    /// Counted.
+    /// Counted, in all rounds together.
     pub(crate) duration: Duration,
+}
+
+/// What one or more rounds counted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sample {
+    latencies: Vec<Duration>,
+    elapsed: Duration,
+}
+
+impl Sample {
+    pub(crate) fn add(&mut self, round: Self) {
+        self.latencies.extend(round.latencies);
+        self.elapsed += round.elapsed;
+    }
+
+    /// # Errors
+    ///
+    /// When nothing ended in time.
+    pub(crate) fn measurement(self) -> Result<Measurement> {
+        Measurement::of(self.latencies, self.elapsed)
+    }
 }
 
 /// What was measured of one operation.
@@ -53,18 +80,18 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
 
-/// Runs each of `workers` in a loop on a thread of its own. One call is one operation.
+/// One round: runs each of `workers` in a loop on a thread of its own. One call is one operation.
 ///
 /// # Errors
 ///
 /// The first failure of any worker, which ends all of them.
-pub(crate) fn measure<W>(pace: Pace, workers: Vec<W>) -> Result<Measurement>
+pub(crate) fn measure<W>(pace: Pace, workers: Vec<W>) -> Result<Sample>
 where
     W: FnMut() -> Result<()> + Send,
 {
     let barrier = Barrier::new(workers.len());
     let failed = AtomicBool::new(false);
-    let outcomes: Vec<Result<Loop>> = thread::scope(|scope| {
+    let outcomes: Vec<Result<Sample>> = thread::scope(|scope| {
         let threads: Vec<_> = workers
             .into_iter()
             .map(|worker| {
@@ -87,23 +114,17 @@ where
             })
             .collect()
     });
-    let mut latencies = Vec::new();
-    let mut elapsed = Duration::ZERO;
+    let mut all = Sample::default();
     for outcome in outcomes {
         let of_worker = outcome?;
-        latencies.extend(of_worker.latencies);
-        elapsed = elapsed.max(of_worker.elapsed);
+        all.latencies.extend(of_worker.latencies);
+        all.elapsed = all.elapsed.max(of_worker.elapsed);
     }
-    Measurement::of(latencies, elapsed)
+    Ok(all)
 }
 
-/// What one worker measured.
-struct Loop {
-    latencies: Vec<Duration>,
-    elapsed: Duration,
-}
-
-fn run(pace: Pace, failed: &AtomicBool, mut worker: impl FnMut() -> Result<()>) -> Result<Loop> {
+fn run(pace: Pace, failed: &AtomicBool, mut worker: impl FnMut() -> Result<()>) -> Result<Sample> {
+    let duration = pace.duration / ROUNDS;
     let warm = Instant::now() + pace.warm_up;
     while Instant::now() < warm && !failed.load(Ordering::Relaxed) {
         worker()?;
@@ -111,13 +132,13 @@ fn run(pace: Pace, failed: &AtomicBool, mut worker: impl FnMut() -> Result<()>) 
     let mut latencies = Vec::with_capacity(1 << 16);
     let start = Instant::now();
     let mut before = start;
-    while before - start < pace.duration && !failed.load(Ordering::Relaxed) {
+    while before - start < duration && !failed.load(Ordering::Relaxed) {
         worker()?;
         let after = Instant::now();
         latencies.push(after - before);
         before = after;
     }
-    Ok(Loop {
+    Ok(Sample {
         latencies,
         elapsed: before - start,
     })
@@ -129,7 +150,7 @@ mod tests {
 
     const SHORT: Pace = Pace {
         warm_up: Duration::ZERO,
-        duration: Duration::from_millis(50),
+        duration: Duration::from_millis(50 * ROUNDS as u64),
     };
 
     #[test]
@@ -155,8 +176,11 @@ mod tests {
             thread::sleep(Duration::from_millis(5));
             Ok(())
         };
-        let measured = measure(SHORT, vec![sleep; 4]).unwrap();
-        assert!(measured.operations >= 4, "{measured:?}");
+        let mut rounds = measure(SHORT, vec![sleep; 4]).unwrap();
+        rounds.add(measure(SHORT, vec![sleep; 4]).unwrap());
+        assert!(rounds.elapsed >= 2 * SHORT.duration / ROUNDS);
+        let measured = rounds.measurement().unwrap();
+        assert!(measured.operations >= 8, "{measured:?}");
         assert!(measured.per_second <= 4.0 * 200.0, "{measured:?}");
         assert!(measured.p50_ms >= 5.0, "{measured:?}");
         assert!(measured.max_ms >= measured.p99_ms, "{measured:?}");

@@ -86,12 +86,12 @@ impl Options {
     pub(crate) fn pace(&self) -> Pace {
         if self.quick {
             Pace {
-                warm_up: Duration::from_millis(300),
+                warm_up: Duration::from_millis(100),
                 duration: Duration::from_secs(1),
             }
         } else {
             Pace {
-                warm_up: Duration::from_millis(700),
+                warm_up: Duration::from_millis(200),
                 duration: Duration::from_secs(3),
             }
         }

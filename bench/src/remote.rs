@@ -12,7 +12,7 @@ use self::site::Site;
 use self::table::{Compared, table};
 use crate::client::{Client, Refused, Target, asked, get};
 use crate::figure::Figure;
-use crate::load::Pace;
+use crate::load::{Measurement, Pace, ROUNDS, Sample};
 
 /// What is measured, and where.
 pub(crate) struct Remote<'a> {
@@ -76,11 +76,7 @@ impl Remote<'_> {
         for figure in &self.figures {
             for connections in &self.connections {
                 println!("{}, {connections} clients", figure.title());
-                // One right after the other, so that all meet the same machine.
-                let measured = sites
-                    .iter_mut()
-                    .map(|site| site.measure(self.pace, *figure, *connections))
-                    .collect();
+                let measured = self.in_turn(sites, *figure, *connections)?;
                 rows.push(Compared {
                     figure: *figure,
                     connections: *connections,
@@ -101,6 +97,30 @@ impl Remote<'_> {
             bail!("not one figure could be measured");
         }
         Ok(())
+    }
+
+    /// Measures a figure at one site after the other, round by round, so that all meet the same
+    /// machine.
+    fn in_turn(
+        &self,
+        sites: &mut [Site],
+        figure: Figure,
+        connections: usize,
+    ) -> Result<Vec<Option<Measurement>>> {
+        let mut samples = vec![Some(Sample::default()); sites.len()];
+        for _ in 0..ROUNDS {
+            for (site, sample) in sites.iter_mut().zip(&mut samples) {
+                let Some(all) = sample else { continue };
+                match site.measure(self.pace, figure, connections) {
+                    Some(round) => all.add(round),
+                    None => *sample = None,
+                }
+            }
+        }
+        samples
+            .into_iter()
+            .map(|sample| sample.map(Sample::measurement).transpose())
+            .collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! One run: a database that holds so many issues, and every figure on it.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::thread;
 
@@ -14,7 +15,7 @@ use crate::company::Company;
 use crate::database::Database;
 use crate::figure::Figure;
 use crate::limit::Limit;
-use crate::load::{Measurement, Pace, milliseconds};
+use crate::load::{Measurement, Pace, ROUNDS, Sample, milliseconds};
 use crate::read::Reader;
 use crate::report::{Baseline, POSTGRES, Row, Run, SQLITE};
 use crate::seed::{self, Issues};
@@ -153,8 +154,8 @@ impl Bench {
         Ok(run)
     }
 
-    /// The baseline is measured right after the server, which then has nothing to do, so that both
-    /// meet the same machine.
+    /// Measures the server, its limit and its baselines in turn, round by round, so that all meet
+    /// the same machine. Each has nothing to do while another is measured.
     fn row<D: Database + 'static>(
         &self,
         place: &Place<'_>,
@@ -164,38 +165,60 @@ impl Bench {
         issues: &Issues,
         connections: usize,
     ) -> Result<Row> {
-        let address = server.address();
-        let measured = figure.measure(self.pace, address, company, issues, connections)?;
-        let compared = |connections: usize, group: usize, measurement: Measurement| Baseline {
-            connections,
-            group,
-            ratio: ratio(&measured, &measurement),
-            measurement,
-        };
-        let baseline = |group: usize| -> Result<Baseline> {
-            let setup = Setup {
-                url: place.url,
-                connections: place.connections,
-                group,
-            };
-            let measurement = baseline::run::<D>(setup, figure, self.pace, company, issues)?;
-            Ok(compared(place.connections, group, measurement))
-        };
-        let limit = || -> Result<Baseline> {
+        let limit = figure.has_limit().then(|| {
             let reader = Reader::new(&mut D::open(place.url)?, company)?;
-            let limit = Limit::start::<D>(place.url, place.limit_workers, figure, reader)?;
-            let address = limit.address();
-            let measurement = figure.measure(self.pace, address, company, issues, connections)?;
-            Ok(compared(place.limit_workers, 1, measurement))
+            Limit::start::<D>(place.url, place.limit_workers, figure, reader)
+        });
+        let limit = limit.transpose()?;
+        let groups = match (figure.is_write(), place.groups_commits) {
+            (false, _) => vec![],
+            (true, false) => vec![1],
+            (true, true) => vec![1, connections],
         };
-        let groups = figure.is_write() && place.groups_commits;
+        let ask =
+            |address: SocketAddr| figure.measure(self.pace, address, company, issues, connections);
+        let mut of_server = Sample::default();
+        let mut of_limit = Sample::default();
+        let mut of_groups = vec![Sample::default(); groups.len()];
+        for _ in 0..ROUNDS {
+            of_server.add(ask(server.address())?);
+            if let Some(limit) = &limit {
+                of_limit.add(ask(limit.address())?);
+            }
+            for (group, sample) in groups.iter().zip(&mut of_groups) {
+                let setup = Setup {
+                    url: place.url,
+                    connections: place.connections,
+                    group: *group,
+                };
+                sample.add(baseline::run::<D>(
+                    setup, figure, self.pace, company, issues,
+                )?);
+            }
+        }
+        let measured = of_server.measurement()?;
+        let compared = |connections: usize, group: usize, sample: Sample| {
+            let measurement = sample.measurement()?;
+            Ok::<_, anyhow::Error>(Baseline {
+                connections,
+                group,
+                ratio: ratio(&measured, &measurement),
+                measurement,
+            })
+        };
+        let mut baselines = groups
+            .into_iter()
+            .zip(of_groups)
+            .map(|(group, sample)| compared(place.connections, group, sample));
         Ok(Row {
             figure,
             connections,
-            limit: figure.has_limit().then(limit).transpose()?,
-            baseline: figure.is_write().then(|| baseline(1)).transpose()?,
-            grouped_baseline: groups.then(|| baseline(connections)).transpose()?,
-            server: measured,
+            limit: limit
+                .map(|_| compared(place.limit_workers, 1, of_limit))
+                .transpose()?,
+            baseline: baselines.next().transpose()?,
+            grouped_baseline: baselines.next().transpose()?,
+            server: measured.clone(),
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::board::Board;
 use crate::client::{Refused, Target};
 use crate::company::{Company, NAME};
 use crate::figure::Figure;
-use crate::load::{Measurement, Pace};
+use crate::load::{Pace, Sample};
 use crate::random::{Random, now};
 use crate::seed::{Issue, Issues};
 
@@ -121,13 +121,13 @@ impl Site {
         Ok(issues)
     }
 
-    /// One figure; `None` and a note where the server does not serve it.
+    /// One round of a figure; `None` and a note where the server does not serve it.
     pub(super) fn measure(
         &mut self,
         pace: Pace,
         figure: Figure,
         connections: usize,
-    ) -> Option<Measurement> {
+    ) -> Option<Sample> {
         if figure.needs_issues() && self.issues.all.is_empty() {
             self.note(format!("{}: there are no issues", figure.title()));
             return None;

@@ -69,7 +69,7 @@ pub(super) fn report() -> Report {
         load_average_at_begin: Some(0.5),
         load_average_at_end: None,
         pace: Pace {
-            warm_up: Duration::from_millis(700),
+            warm_up: Duration::from_millis(200),
             duration: Duration::from_secs(3),
         },
         claims: vec![Claims {

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use super::targets::Target;
 use super::{Baseline, Criterion, Report, Run, rate, thousands};
 use crate::claims::Claims;
+use crate::load::ROUNDS;
 
 /// What stands before and after the results in the page.
 const BEGIN: &str = "<!-- results -->\n";
@@ -52,7 +53,7 @@ fn measured_where(report: &Report) -> String {
         String::new()
     } else {
         format!(
-            "| Each figure | {:.1} s, after {:.1} s of warming up |\n",
+            "| Each figure | {:.1} s in {ROUNDS} rounds, each after {:.1} s of warming up |\n",
             report.pace.duration.as_secs_f64(),
             report.pace.warm_up.as_secs_f64(),
         )

@@ -22,7 +22,7 @@ fn the_results_take_the_place_between_the_marks() {
          | Kernel | Linux 6.1 |\n\
          | File system | unknown |\n\
          | Load average before and after | 0.5, unknown |\n\
-         | Each figure | 3.0 s, after 0.7 s of warming up |\n\
+         | Each figure | 3.0 s in 5 rounds, each after 0.2 s of warming up |\n\
          \n\
          ### SQLite, 100,000 issues\n\
          \n\
