@@ -1,7 +1,7 @@
 //! Writes answers as JSON.
 //!
 //! `serde_json` looks for what must be escaped byte by byte, in names of fields as well, which is
-//! the greatest part of writing a list. Here sixteen bytes are looked at together, and a text
+//! the greatest part of writing a list. Here up to sixteen bytes are looked at together, and a text
 //! without such a byte is copied as it is. Whatever is neither that nor structure is left to
 //! `serde_json`, and the result is the same.
 
@@ -37,13 +37,23 @@ fn is_escaped(byte: u8) -> bool {
 }
 
 fn is_plain(text: &[u8]) -> bool {
-    let (chunks, rest) = text.as_chunks::<16>();
-    let is_any_escaped = |chunk: &[u8; 16]| {
+    in_chunks::<16>(text)
+        .or_else(|| in_chunks::<8>(text))
+        .or_else(|| in_chunks::<4>(text))
+        .unwrap_or_else(|| !text.iter().copied().any(is_escaped))
+}
+
+/// Whether a text that is long enough for a chunk is plain. The last chunk may overlap the one
+/// before it, so that no byte is looked at alone.
+fn in_chunks<const N: usize>(text: &[u8]) -> Option<bool> {
+    let is_any_escaped = |chunk: &[u8; N]| {
         chunk
             .iter()
             .fold(false, |any, &byte| any | is_escaped(byte))
     };
-    !chunks.iter().any(is_any_escaped) && !rest.iter().copied().any(is_escaped)
+    let last = text.last_chunk()?;
+    let (chunks, _rest) = text.as_chunks();
+    Some(!chunks.iter().any(is_any_escaped) && !is_any_escaped(last))
 }
 
 impl<'a> Writer<'a> {

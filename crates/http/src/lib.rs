@@ -2,7 +2,7 @@
 //!
 //! A handler names three steps: how the request becomes a command, which use
 //! case serves it, and how the answer looks. Everything between them, who
-//! asks, one hop to the blocking pool, the transaction, repeated requests and
+//! asks, one hop to a thread that may block, the transaction, repeated requests and
 //! refusals, is `request_context`'s. A route is registered through
 //! `endpoints::Endpoints` only, which demands its access rule.
 
@@ -23,6 +23,7 @@ mod precondition;
 pub mod problem;
 mod query;
 mod rate_limit;
+mod read_lane;
 mod refusals;
 pub mod registry;
 mod reply;

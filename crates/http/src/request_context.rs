@@ -32,7 +32,7 @@ const COMPRESSED_FROM: usize = 16 * 1024;
 
 /// A request on its way to an answer. A handler says how the request becomes
 /// an input (`parse`), which use case serves it (`act`) and how the outcome is
-/// answered (`answer`); all three run on the blocking pool.
+/// answered (`answer`); all three run on threads that may block.
 ///
 /// The caller is authenticated in the transaction of the use case and before
 /// anything about the input is told: 401, 403, then 400 or 404, then the use
@@ -42,6 +42,9 @@ pub(crate) struct RequestContext {
     pub(crate) request: Request,
     pub(crate) access: Access,
 }
+
+/// A request and what is answered, or why it is not served.
+type Served = Result<(RequestContext, Response), Problem>;
 
 impl RequestContext {
     /// Serves a request that changes nothing.
@@ -55,7 +58,7 @@ impl RequestContext {
         E: Refusal,
         B: Serialize,
     {
-        self.run_blocking(move |rqctx| rqctx.read_now(parse, act, |_, value| Ok(answer(value))))
+        self.run_reading(move |rqctx| rqctx.read_now(parse, act, |_, value| Ok(answer(value))))
             .await
     }
 
@@ -71,7 +74,7 @@ impl RequestContext {
         E: Refusal,
         B: Serialize,
     {
-        self.run_blocking(move |rqctx| rqctx.read_now(parse, act, finish))
+        self.run_reading(move |rqctx| rqctx.read_now(parse, act, finish))
             .await
     }
 
@@ -189,22 +192,51 @@ impl RequestContext {
         .await
     }
 
+    /// One hop to the threads that read, and back.
+    async fn run_reading(
+        self,
+        serve: impl FnOnce(&Self) -> Result<Response, Problem> + Send + 'static,
+    ) -> HttpResponse {
+        if !self.state.ports.store.has_one_writer() {
+            return self.run_blocking(serve).await;
+        }
+        let request_id = self.request.request_id.clone();
+        let state = Arc::clone(&self.state);
+        match state.read_lane.run(self.serving(serve)).await {
+            Ok(served) => Self::settled(served, &request_id),
+            Err(panicked) => Problem::internal(&panicked).answer(&request_id),
+        }
+    }
+
     /// One hop to the blocking pool and back.
     async fn run_blocking(
-        mut self,
+        self,
         serve: impl FnOnce(&Self) -> Result<Response, Problem> + Send + 'static,
     ) -> HttpResponse {
         let request_id = self.request.request_id.clone();
+        match web::block(self.serving(serve)).await {
+            Ok(served) => Self::settled(served, &request_id),
+            Err(panicked) => Problem::internal(&panicked).answer(&request_id),
+        }
+    }
+
+    /// What is done on another thread.
+    fn serving(
+        mut self,
+        serve: impl FnOnce(&Self) -> Result<Response, Problem> + Send + 'static,
+    ) -> impl FnOnce() -> Served + Send + 'static {
         let span = tracing::Span::current();
-        let served = web::block(move || {
+        move || {
             let _entered = span.enter();
             let outcome = self.scrub().and_then(|()| serve(&self));
-            outcome.map(|served| (self, served))
-        });
-        match served.await {
-            Ok(Ok((rqctx, served))) => rqctx.answer(served),
-            Ok(Err(problem)) => problem.answer(&request_id),
-            Err(panicked) => Problem::internal(&panicked).answer(&request_id),
+            outcome.map(|response| (self, response))
+        }
+    }
+
+    fn settled(served: Served, request_id: &str) -> HttpResponse {
+        match served {
+            Ok((rqctx, response)) => rqctx.answer(response),
+            Err(problem) => problem.answer(request_id),
         }
     }
 

@@ -28,6 +28,9 @@ pub struct Options {
     /// Threads per worker that talk to the store; best one for each connection
     /// to it, and half as many for what waits for the writer or for files.
     pub blocking_threads: usize,
+    /// Threads that at most read at once from a store that lies in this process; best one for each
+    /// connection to it.
+    pub reading_threads: usize,
     /// For how long a graceful stop waits for requests that are being served.
     pub drain: Duration,
 }
@@ -44,8 +47,10 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
     // Not the workers' own threads: a slow place of attachments must not keep
     // requests from the store.
     state.transfers.run_on(tokio::runtime::Handle::current());
-    // Nor does the line of writes end with the worker that began to serve it.
+    // Nor does a line end with the worker that began to serve it.
     state.write_lane.run_on(tokio::runtime::Handle::current());
+    let runtime = tokio::runtime::Handle::current();
+    state.read_lane.run_on(runtime, options.reading_threads);
     let router = routes::all().into_router(state.clone().into_inner());
     let router = Arc::new(router);
     let server = HttpServer::new(move || {

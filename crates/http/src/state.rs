@@ -15,6 +15,7 @@ use crate::credential_uses::CredentialUses;
 use crate::idempotency::InFlight;
 use crate::metrics::Metrics;
 use crate::rate_limit::{Limiter, RateLimit};
+use crate::read_lane::ReadLane;
 use crate::streams::{StreamLimits, Streams};
 use crate::transfers::{TransferLimits, Transfers};
 use crate::write_lane::WriteLane;
@@ -73,6 +74,7 @@ pub struct State {
     pub(crate) started_at: Timestamp,
     pub(crate) body_deadline: Duration,
     pub(crate) transfers: Transfers,
+    pub(crate) read_lane: ReadLane,
     pub(crate) write_lane: WriteLane,
     pub(crate) limiter: Option<Limiter>,
     credential_uses: CredentialUses,
@@ -95,6 +97,7 @@ impl State {
             started_at,
             body_deadline: BODY_DEADLINE,
             transfers: Transfers::default(),
+            read_lane: ReadLane::default(),
             write_lane: WriteLane::default(),
             limiter: None,
             credential_uses: CredentialUses::default(),

@@ -280,6 +280,7 @@ impl Service {
             Options {
                 workers: WORKERS,
                 blocking_threads,
+                reading_threads: pool_size as usize,
                 drain: REQUEST_DRAIN,
             },
         )?;

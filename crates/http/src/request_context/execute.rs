@@ -1,4 +1,4 @@
-//! What happens on the blocking pool.
+//! What happens on threads that may block.
 
 use std::cell::RefCell;
 use std::mem;

@@ -232,6 +232,7 @@ fn listen(state: Data<State>) -> (String, ServerHandle, JoinHandle<()>) {
             let options = Options {
                 workers: 2,
                 blocking_threads: 4,
+                reading_threads: 4,
                 drain: Duration::from_secs(1),
             };
             let server = serve(state, listener, options).unwrap();

@@ -1,0 +1,171 @@
+//! Where reads wait for a store that lies in this process.
+//!
+//! Such a read is work for a processor, so more threads than there are processors make no read
+//! faster: each slows the others down, and brings another connection whose cache has to be filled.
+//! So reads stand in one line, and few threads take them one after the other, each for as long as
+//! there are any. When none of these threads comes back for a while, because what they read is
+//! long, another one is added: no quick read waits for all slow ones.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot::{self, error::RecvError};
+
+/// A read that takes longer is slow, and has a thread added when others wait.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// A read that waits.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The line.
+#[derive(Default)]
+pub(crate) struct ReadLane {
+    line: Arc<Mutex<Line>>,
+    threads: OnceLock<Handle>,
+}
+
+struct Line {
+    jobs: VecDeque<Job>,
+    /// So many were taken, ever.
+    taken: u64,
+    /// Threads that take them now.
+    serving: usize,
+    /// Threads that may: the usual ones, and one more for each slow read.
+    allowed: usize,
+    usual: usize,
+    most: usize,
+    /// Whether somebody looks that the line moves on.
+    is_watched: bool,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self::served_by(thread::available_parallelism().map_or(1, usize::from))
+    }
+}
+
+impl ReadLane {
+    /// Uses at most so many of the blocking threads of this runtime from now on. The first one told
+    /// counts.
+    pub(crate) fn run_on(&self, threads: Handle, most: usize) {
+        self.threads.get_or_init(|| threads);
+        let mut line = lock(&self.line);
+        line.most = most;
+        line.usual = line.usual.min(most);
+        line.allowed = line.usual;
+    }
+
+    /// What `read` finds, when its turn has come. It is left out when nobody waits for it then.
+    ///
+    /// # Errors
+    /// When it panicked.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        read: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, RecvError> {
+        let (sender, found) = oneshot::channel();
+        self.submit(Box::new(move || {
+            if !sender.is_closed() {
+                // Whoever does not wait any more does not need it.
+                let _ = sender.send(read());
+            }
+        }));
+        found.await
+    }
+
+    fn submit(&self, job: Job) {
+        let mut line = lock(&self.line);
+        line.jobs.push_back(job);
+        let is_served = line.serving >= line.allowed;
+        if is_served && line.is_watched {
+            return;
+        }
+        line.serving += usize::from(!is_served);
+        line.is_watched |= is_served;
+        drop(line);
+        let line = Arc::clone(&self.line);
+        let threads = self.threads.get().cloned();
+        let threads = threads.unwrap_or_else(Handle::current);
+        if is_served {
+            threads.clone().spawn(watch(line, threads));
+        } else {
+            threads.spawn_blocking(move || serve(&line));
+        }
+    }
+}
+
+/// Adds a thread as often as none is taken for a while though some wait.
+async fn watch(line: Arc<Mutex<Line>>, threads: Handle) {
+    let mut taken = lock(&line).taken;
+    loop {
+        tokio::time::sleep(PATIENCE).await;
+        let mut now = lock(&line);
+        if now.jobs.is_empty() {
+            now.is_watched = false;
+            return;
+        }
+        if now.taken == taken && now.allowed < now.most {
+            now.allowed += 1;
+            now.serving += 1;
+            let line = Arc::clone(&line);
+            threads.spawn_blocking(move || serve(&line));
+        }
+        taken = now.taken;
+    }
+}
+
+/// Takes jobs until none is left.
+fn serve(line: &Mutex<Line>) {
+    loop {
+        let mut waiting = lock(line);
+        let Some(job) = waiting.jobs.pop_front() else {
+            waiting.serving -= 1;
+            return;
+        };
+        waiting.taken += 1;
+        drop(waiting);
+        let began = Instant::now();
+        // Whoever waits for a job that is gone with a panic is told so; the line goes on.
+        if catch_unwind(AssertUnwindSafe(job)).is_err() {
+            tracing::error!("a read was lost in a panic");
+        }
+        if began.elapsed() > PATIENCE && lock(line).has_enough() {
+            return;
+        }
+    }
+}
+
+impl Line {
+    /// One that usually so many threads serve.
+    const fn served_by(usual: usize) -> Self {
+        Self {
+            jobs: VecDeque::new(),
+            taken: 0,
+            serving: 0,
+            allowed: usual,
+            usual,
+            most: usual,
+            is_watched: false,
+        }
+    }
+
+    /// After a slow read: whether the thread that was added for it stays in the place of this one.
+    fn has_enough(&mut self) -> bool {
+        self.allowed = self.usual.max(self.allowed - 1);
+        let is_enough = self.serving > self.allowed;
+        self.serving -= usize::from(is_enough);
+        is_enough
+    }
+}
+
+fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
+    line.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+#[path = "read_lane_tests.rs"]
+mod tests;

@@ -1,0 +1,109 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+
+use futures_util::future::join_all;
+
+use super::*;
+
+const DEADLINE: Duration = Duration::from_secs(60);
+
+fn lane(usual: usize, most: usize) -> Arc<ReadLane> {
+    let lane = ReadLane {
+        line: Arc::new(Mutex::new(Line::served_by(usual))),
+        threads: OnceLock::new(),
+    };
+    lane.run_on(Handle::current(), most);
+    Arc::new(lane)
+}
+
+async fn in_time<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(DEADLINE, future).await.unwrap()
+}
+
+/// Has a read begun, which ends when what is returned is dropped.
+async fn slow(lane: &Arc<ReadLane>) -> Sender<()> {
+    let (end, ended) = channel();
+    let (begin, begun) = oneshot::channel();
+    let lane = Arc::clone(lane);
+    tokio::spawn(async move {
+        let read = lane.run(move || {
+            begin.send(()).unwrap();
+            ended.recv().unwrap_err();
+        });
+        read.await.unwrap();
+    });
+    in_time(begun).await.unwrap();
+    end
+}
+
+#[tokio::test]
+async fn few_threads_serve_many_reads() {
+    let lane = lane(2, 2);
+    let at_once = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+    let reads = (0..200).map(|number| {
+        let at_once = Arc::clone(&at_once);
+        lane.run(move || {
+            let (now, most) = &*at_once;
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            thread::sleep(Duration::from_micros(50));
+            now.fetch_sub(1, Ordering::SeqCst);
+            number
+        })
+    });
+    let found = in_time(join_all(reads)).await;
+    let found: Vec<i32> = found.into_iter().map(Result::unwrap).collect();
+    assert_eq!(found, (0..200).collect::<Vec<_>>());
+    assert!(at_once.1.load(Ordering::SeqCst) <= 2);
+}
+
+#[tokio::test]
+async fn a_quick_read_does_not_wait_for_slow_ones() {
+    let lane = lane(1, 4);
+    let slow = [slow(&lane).await, slow(&lane).await, slow(&lane).await];
+    assert_eq!(in_time(lane.run(|| 7)).await, Ok(7));
+    drop(slow);
+    // What was added for them goes with them.
+    in_time(async {
+        loop {
+            let line = lock(&lane.line);
+            let left = (line.serving, line.allowed, line.is_watched);
+            drop(line);
+            if left == (0, 1, false) {
+                break;
+            }
+            tokio::time::sleep(PATIENCE).await;
+        }
+    })
+    .await;
+    assert_eq!(in_time(lane.run(|| 8)).await, Ok(8));
+}
+
+#[tokio::test]
+async fn there_are_never_more_threads_than_may_be() {
+    let lane = lane(1, 2);
+    let slow = [slow(&lane).await, slow(&lane).await];
+    let waiting = tokio::time::timeout(20 * PATIENCE, lane.run(|| 7)).await;
+    assert!(waiting.is_err(), "all threads are busy");
+    drop(slow);
+    assert_eq!(in_time(lane.run(|| 8)).await, Ok(8));
+}
+
+#[tokio::test]
+async fn a_read_for_which_nobody_waits_any_more_is_left_out() {
+    let lane = lane(1, 1);
+    let slow = slow(&lane).await;
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let left = lane.run(move || counted.fetch_add(1, Ordering::SeqCst));
+    assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
+    drop(slow);
+    assert_eq!(in_time(lane.run(|| 8)).await, Ok(8));
+    assert_eq!(runs.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_panic_harms_no_other_read() {
+    let lane = lane(1, 1);
+    assert!(in_time(lane.run(|| panic!("broken"))).await.is_err());
+    assert_eq!(in_time(lane.run(|| 8)).await, Ok(8));
+}
