@@ -36,6 +36,12 @@ async fn slow(lane: &Arc<ReadLane>) -> Sender<()> {
     end
 }
 
+/// The threads that serve, those that may, and whether the line is watched.
+fn left(lane: &ReadLane) -> (usize, usize, bool) {
+    let line = lock(&lane.line);
+    (line.serving, line.allowed, line.is_watched)
+}
+
 #[tokio::test]
 async fn few_threads_serve_many_reads() {
     let lane = lane(2, 2);
@@ -64,13 +70,7 @@ async fn a_quick_read_does_not_wait_for_slow_ones() {
     drop(slow);
     // What was added for them goes with them.
     in_time(async {
-        loop {
-            let line = lock(&lane.line);
-            let left = (line.serving, line.allowed, line.is_watched);
-            drop(line);
-            if left == (0, 1, false) {
-                break;
-            }
+        while left(&lane) != (0, 1, false) {
             tokio::time::sleep(PATIENCE).await;
         }
     })

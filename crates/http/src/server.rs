@@ -25,12 +25,9 @@ use crate::state::State;
 pub struct Options {
     /// Threads that talk to clients.
     pub workers: usize,
-    /// Threads per worker that talk to the store; best one for each connection
-    /// to it, and half as many for what waits for the writer or for files.
-    pub blocking_threads: usize,
-    /// Threads that at most read at once from a store that lies in this process; best one for each
-    /// connection to it.
-    pub reading_threads: usize,
+    /// Connections to the store. As many threads talk to it, and half as many wait for its writer
+    /// or for files.
+    pub store_connections: usize,
     /// For how long a graceful stop waits for requests that are being served.
     pub drain: Duration,
 }
@@ -50,9 +47,10 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
     // Nor does a line end with the worker that began to serve it.
     state.write_lane.run_on(tokio::runtime::Handle::current());
     let runtime = tokio::runtime::Handle::current();
-    state.read_lane.run_on(runtime, options.reading_threads);
+    state.read_lane.run_on(runtime, options.store_connections);
     let router = routes::all().into_router(state.clone().into_inner());
     let router = Arc::new(router);
+    let blocking_threads = (options.store_connections * 3).div_ceil(options.workers * 2);
     let server = HttpServer::new(move || {
         let (state, router) = (state.clone(), Arc::clone(&router));
         App::new()
@@ -63,7 +61,7 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
     .client_request_timeout(Duration::ZERO)
     .on_connect(head_timeout::watch)
     .workers(options.workers)
-    .worker_max_blocking_threads(options.blocking_threads)
+    .worker_max_blocking_threads(blocking_threads)
     .shutdown_timeout(options.drain.as_secs())
     .disable_signals()
     .listen(listener)?;

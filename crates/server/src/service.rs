@@ -273,14 +273,12 @@ impl Service {
             Some(limit) => state.with_rate_limit(limit),
             None => state,
         });
-        let blocking_threads = (pool_size as usize * 3).div_ceil(WORKERS * 2);
         let server = workforce_http::serve(
             state.clone(),
             listener,
             Options {
                 workers: WORKERS,
-                blocking_threads,
-                reading_threads: pool_size as usize,
+                store_connections: pool_size as usize,
                 drain: REQUEST_DRAIN,
             },
         )?;

@@ -231,8 +231,7 @@ fn listen(state: Data<State>) -> (String, ServerHandle, JoinHandle<()>) {
         actix_web::rt::System::new().block_on(async move {
             let options = Options {
                 workers: 2,
-                blocking_threads: 4,
-                reading_threads: 4,
+                store_connections: 4,
                 drain: Duration::from_secs(1),
             };
             let server = serve(state, listener, options).unwrap();
