@@ -30,12 +30,10 @@ pub(crate) struct ReadLane {
 
 struct Line {
     jobs: VecDeque<Job>,
-    /// So many were taken, ever.
-    taken: u64,
+    /// Since when each read runs that was taken.
+    running: Vec<Instant>,
     /// Threads that take them now.
     serving: usize,
-    /// Threads that may: the usual ones, and one more for each slow read.
-    allowed: usize,
     usual: usize,
     most: usize,
     /// Whether somebody looks that the line moves on.
@@ -54,9 +52,8 @@ impl ReadLane {
     pub(crate) fn run_on(&self, threads: Handle, most: usize) {
         self.threads.get_or_init(|| threads);
         let mut line = lock(&self.line);
-        line.most = most;
-        line.usual = line.usual.min(most);
-        line.allowed = line.usual;
+        line.most = most.max(1);
+        line.usual = line.usual.min(line.most);
     }
 
     /// What `read` finds, when its turn has come. It is left out when nobody waits for it then.
@@ -80,7 +77,7 @@ impl ReadLane {
     fn submit(&self, job: Job) {
         let mut line = lock(&self.line);
         line.jobs.push_back(job);
-        let is_served = line.serving >= line.allowed;
+        let is_served = line.serving >= line.allowed();
         if is_served && line.is_watched {
             return;
         }
@@ -98,9 +95,8 @@ impl ReadLane {
     }
 }
 
-/// Adds a thread as often as none is taken for a while though some wait.
+/// Adds a thread for each slow read while others wait.
 async fn watch(line: Arc<Mutex<Line>>, threads: Handle) {
-    let mut taken = lock(&line).taken;
     loop {
         tokio::time::sleep(PATIENCE).await;
         let mut now = lock(&line);
@@ -108,34 +104,33 @@ async fn watch(line: Arc<Mutex<Line>>, threads: Handle) {
             now.is_watched = false;
             return;
         }
-        if now.taken == taken && now.allowed < now.most {
-            now.allowed += 1;
+        if now.serving < now.allowed() {
             now.serving += 1;
             let line = Arc::clone(&line);
             threads.spawn_blocking(move || serve(&line));
         }
-        taken = now.taken;
     }
 }
 
-/// Takes jobs until none is left.
+/// Takes jobs until none is left, or enough other threads do.
 fn serve(line: &Mutex<Line>) {
+    let mut ended = None;
     loop {
         let mut waiting = lock(line);
-        let Some(job) = waiting.jobs.pop_front() else {
+        waiting.end(ended);
+        let is_enough = waiting.serving > waiting.allowed();
+        let Some(job) = waiting.jobs.pop_front_if(|_first| !is_enough) else {
             waiting.serving -= 1;
             return;
         };
-        waiting.taken += 1;
-        drop(waiting);
         let began = Instant::now();
+        waiting.running.push(began);
+        drop(waiting);
         // Whoever waits for a job that is gone with a panic is told so; the line goes on.
         if catch_unwind(AssertUnwindSafe(job)).is_err() {
             tracing::error!("a read was lost in a panic");
         }
-        if began.elapsed() > PATIENCE && lock(line).has_enough() {
-            return;
-        }
+        ended = Some(began);
     }
 }
 
@@ -144,21 +139,27 @@ impl Line {
     const fn served_by(usual: usize) -> Self {
         Self {
             jobs: VecDeque::new(),
-            taken: 0,
+            running: Vec::new(),
             serving: 0,
-            allowed: usual,
             usual,
             most: usual,
             is_watched: false,
         }
     }
 
-    /// After a slow read: whether the thread that was added for it stays in the place of this one.
-    fn has_enough(&mut self) -> bool {
-        self.allowed = self.usual.max(self.allowed - 1);
-        let is_enough = self.serving > self.allowed;
-        self.serving -= usize::from(is_enough);
-        is_enough
+    /// So many threads may serve: the usual ones, and one more for each slow read.
+    fn allowed(&self) -> usize {
+        let is_slow = |began: &&Instant| began.elapsed() > PATIENCE;
+        let slow = self.running.iter().filter(is_slow).count();
+        (self.usual + slow).min(self.most)
+    }
+
+    /// A read that began then has ended.
+    fn end(&mut self, began: Option<Instant>) {
+        let place = self.running.iter().position(|at| Some(*at) == began);
+        if let Some(place) = place {
+            self.running.swap_remove(place);
+        }
     }
 }
 

@@ -25,8 +25,9 @@ use crate::state::State;
 pub struct Options {
     /// Threads that talk to clients.
     pub workers: usize,
-    /// Connections to the store. As many threads talk to it, and half as many wait for its writer
-    /// or for files.
+    /// Connections to the store. As many threads at most read in the line of a store in this
+    /// process; and in all workers together there are as many for what does not stand in a line,
+    /// and half as many again for what waits for the writer or for files.
     pub store_connections: usize,
     /// For how long a graceful stop waits for requests that are being served.
     pub drain: Duration,

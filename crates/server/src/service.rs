@@ -81,7 +81,7 @@ pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
     })
 }
 
-/// The runtime of the service. Rules and queries run on the web server's
+/// The runtime of the service. Most rules and queries run on the web server's
 /// blocking threads, so that few threads do here.
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()

@@ -62,6 +62,8 @@ struct Copier {
     conn: Connection,
     lock: Arc<ExclusiveLock>,
     durability: Durability,
+    /// What was left of the log by the last copy, when nobody stood in its way.
+    left: Option<Log>,
 }
 
 /// The write-ahead log, in pages. Of one that is copied, as it was before.
@@ -99,6 +101,7 @@ impl Checkpoints {
             conn,
             lock,
             durability,
+            left: None,
         };
         let thread = thread::Builder::new().name(TASK.into()).spawn(move || {
             let is_closing = || of_thread.state().closing;
@@ -118,7 +121,10 @@ impl Checkpoints {
                     self.shared.ends_soon.store(false, Ordering::Relaxed);
                 }
                 Ok(_not_all_copied) => {}
-                Err(error) => tracing::warn!(%error, "the end of the log is not copied"),
+                Err(error) => {
+                    self.shared.ends_soon.store(false, Ordering::Relaxed);
+                    tracing::warn!(%error, "the end of the log is not copied");
+                }
             }
         }
         let mut state = self.shared.state();
@@ -200,18 +206,21 @@ impl Copier {
         let Some(before) = self.checkpoint(Mode::Look)? else {
             return Ok(None);
         };
+        let left = self.left.take();
         if before.rest() < WORTH_COPYING {
             return Ok(Some(before.ends_soon(before)));
         }
         let Some(copied) = self.copy(before)? else {
             return Ok(None);
         };
-        if copied.rest() > 0 {
+        if copied.rest() >= WORTH_COPYING {
             // A reader stands in the way, and would in the writer's.
             return Ok(Some(false));
         }
-        let after = self.checkpoint(Mode::Look)?;
-        Ok(after.map(|after| after.ends_soon(before)))
+        self.left = self.checkpoint(Mode::Look)?;
+        // What came in the pause before the copy says nothing of what comes in its time.
+        let before = left.unwrap_or(before);
+        Ok(self.left.map(|after| after.ends_soon(before)))
     }
 
     fn copy(&mut self, before: Log) -> Result<Option<Log>, StoreError> {
