@@ -8,6 +8,7 @@
 
 mod access_rules;
 mod allowed_hosts;
+mod blocking_threads;
 mod body;
 mod credential_uses;
 mod download;

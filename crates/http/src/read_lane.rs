@@ -8,12 +8,14 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot::{self, error::RecvError};
+
+use crate::blocking_threads::BlockingThreads;
 
 /// A read that takes longer is slow, and has a thread added when others wait.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -25,7 +27,7 @@ type Job = Box<dyn FnOnce() + Send>;
 #[derive(Default)]
 pub(crate) struct ReadLane {
     line: Arc<Mutex<Line>>,
-    threads: OnceLock<Handle>,
+    threads: BlockingThreads,
 }
 
 struct Line {
@@ -49,8 +51,8 @@ impl Default for Line {
 impl ReadLane {
     /// Uses at most so many of the blocking threads of this runtime from now on. The first one told
     /// counts.
-    pub(crate) fn run_on(&self, threads: Handle, most: usize) {
-        self.threads.get_or_init(|| threads);
+    pub(crate) fn run_on(&self, runtime: Handle, most: usize) {
+        self.threads.run_on(runtime);
         let mut line = lock(&self.line);
         line.most = most.max(1);
         line.usual = line.usual.min(line.most);
@@ -85,18 +87,17 @@ impl ReadLane {
         line.is_watched |= is_served;
         drop(line);
         let line = Arc::clone(&self.line);
-        let threads = self.threads.get().cloned();
-        let threads = threads.unwrap_or_else(Handle::current);
+        let runtime = self.threads.runtime();
         if is_served {
-            threads.clone().spawn(watch(line, threads));
+            runtime.spawn(watch(line, runtime.clone()));
         } else {
-            threads.spawn_blocking(move || serve(&line));
+            runtime.spawn_blocking(move || serve(&line));
         }
     }
 }
 
 /// Adds a thread for each slow read while others wait.
-async fn watch(line: Arc<Mutex<Line>>, threads: Handle) {
+async fn watch(line: Arc<Mutex<Line>>, runtime: Handle) {
     loop {
         tokio::time::sleep(PATIENCE).await;
         let mut now = lock(&line);
@@ -107,7 +108,7 @@ async fn watch(line: Arc<Mutex<Line>>, threads: Handle) {
         if now.serving < now.allowed() {
             now.serving += 1;
             let line = Arc::clone(&line);
-            threads.spawn_blocking(move || serve(&line));
+            runtime.spawn_blocking(move || serve(&line));
         }
     }
 }
@@ -149,7 +150,8 @@ impl Line {
 
     /// So many threads may serve: the usual ones, and one more for each slow read.
     fn allowed(&self) -> usize {
-        let is_slow = |began: &&Instant| began.elapsed() > PATIENCE;
+        let now = Instant::now();
+        let is_slow = |began: &&Instant| now.duration_since(**began) > PATIENCE;
         let slow = self.running.iter().filter(is_slow).count();
         (self.usual + slow).min(self.most)
     }

@@ -10,7 +10,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 fn lane(usual: usize, most: usize) -> Arc<ReadLane> {
     let lane = ReadLane {
         line: Arc::new(Mutex::new(Line::served_by(usual))),
-        threads: OnceLock::new(),
+        threads: BlockingThreads::default(),
     };
     lane.run_on(Handle::current(), most);
     Arc::new(lane)

@@ -9,6 +9,7 @@ mod tickets;
 
 pub(crate) use request::{Request, TICKET};
 
+use std::error::Error;
 use std::sync::Arc;
 
 use actix_web::http::header;
@@ -202,10 +203,8 @@ impl RequestContext {
         }
         let request_id = self.request.request_id.clone();
         let state = Arc::clone(&self.state);
-        match state.read_lane.run(self.serving(serve)).await {
-            Ok(served) => Self::settled(served, &request_id),
-            Err(panicked) => Problem::internal(&panicked).answer(&request_id),
-        }
+        let served = state.read_lane.run(self.serving(serve)).await;
+        settled(served, &request_id)
     }
 
     /// One hop to the blocking pool and back.
@@ -214,10 +213,8 @@ impl RequestContext {
         serve: impl FnOnce(&Self) -> Result<Response, Problem> + Send + 'static,
     ) -> HttpResponse {
         let request_id = self.request.request_id.clone();
-        match web::block(self.serving(serve)).await {
-            Ok(served) => Self::settled(served, &request_id),
-            Err(panicked) => Problem::internal(&panicked).answer(&request_id),
-        }
+        let served = web::block(self.serving(serve)).await;
+        settled(served, &request_id)
     }
 
     /// What is done on another thread.
@@ -230,13 +227,6 @@ impl RequestContext {
             let _entered = span.enter();
             let outcome = self.scrub().and_then(|()| serve(&self));
             outcome.map(|response| (self, response))
-        }
-    }
-
-    fn settled(served: Served, request_id: &str) -> HttpResponse {
-        match served {
-            Ok((rqctx, response)) => rqctx.answer(response),
-            Err(problem) => problem.answer(request_id),
         }
     }
 
@@ -271,5 +261,14 @@ impl RequestContext {
             response.insert_header((LAST_EVENT, number.to_string()));
         }
         response.body(served.body)
+    }
+}
+
+/// What is answered when the other thread has served, or panicked.
+fn settled(served: Result<Served, impl Error + 'static>, request_id: &str) -> HttpResponse {
+    match served {
+        Ok(Ok((rqctx, response))) => rqctx.answer(response),
+        Ok(Err(problem)) => problem.answer(request_id),
+        Err(panicked) => Problem::internal(&panicked).answer(request_id),
     }
 }

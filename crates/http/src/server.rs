@@ -44,10 +44,10 @@ pub struct Options {
 pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io::Result<Server> {
     // Not the workers' own threads: a slow place of attachments must not keep
     // requests from the store.
-    state.transfers.run_on(tokio::runtime::Handle::current());
-    // Nor does a line end with the worker that began to serve it.
-    state.write_lane.run_on(tokio::runtime::Handle::current());
     let runtime = tokio::runtime::Handle::current();
+    state.transfers.threads.run_on(runtime.clone());
+    // Nor does a line end with the worker that began to serve it.
+    state.write_lane.threads.run_on(runtime.clone());
     state.read_lane.run_on(runtime, options.store_connections);
     let router = routes::all().into_router(state.clone().into_inner());
     let router = Arc::new(router);

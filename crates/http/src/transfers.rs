@@ -2,15 +2,15 @@
 //! threads on which they wait for the place where bytes are kept.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use actix_web::rt::time::timeout;
-use tokio::runtime::Handle;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use workforce_app::Code;
 use workforce_domain::attachment::AttachmentLimit;
 
+use crate::blocking_threads::BlockingThreads;
 use crate::problem::Problem;
 
 /// Bounds of uploads (docs/issues.md#attachments).
@@ -48,7 +48,7 @@ pub(crate) struct Transfers {
     uploads: Arc<Semaphore>,
     of_callers: Mutex<HashMap<String, Weak<Semaphore>>>,
     calls: Semaphore,
-    threads: OnceLock<Handle>,
+    pub(crate) threads: BlockingThreads,
 }
 
 /// The right to receive an upload; given back when dropped.
@@ -70,14 +70,8 @@ impl Transfers {
             uploads: Arc::new(Semaphore::new(limits.uploads_at_once)),
             of_callers: Mutex::default(),
             calls: Semaphore::new(CALLS),
-            threads: OnceLock::new(),
+            threads: BlockingThreads::default(),
         }
-    }
-
-    /// Lets calls wait on the blocking threads of this runtime from now on.
-    /// The first one told counts.
-    pub(crate) fn run_on(&self, threads: Handle) {
-        self.threads.get_or_init(|| threads);
     }
 
     /// The right to receive an upload of this caller.
@@ -122,12 +116,12 @@ impl Transfers {
         &self,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Problem> {
-        let threads = self.threads.get().cloned().unwrap_or_else(Handle::current);
+        let runtime = self.threads.runtime();
         // The semaphore is never closed.
         let turn = self.calls.acquire().await;
         let _turn = turn.map_err(|closed| Problem::internal(&closed))?;
         let span = tracing::Span::current();
-        let called = threads.spawn_blocking(move || {
+        let called = runtime.spawn_blocking(move || {
             let _entered = span.enter();
             call()
         });

@@ -6,11 +6,12 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::runtime::Handle;
 use workforce_domain::port::{Store, StoreError, Tx, Verdict, WriteQueue};
+
+use crate::blocking_threads::BlockingThreads;
 
 /// So many share a commit at most.
 const TOGETHER: usize = 64;
@@ -28,7 +29,7 @@ pub(crate) trait Job: Send {
 #[derive(Default)]
 pub(crate) struct WriteLane {
     line: Arc<Mutex<Line>>,
-    threads: OnceLock<Handle>,
+    pub(crate) threads: BlockingThreads,
 }
 
 #[derive(Default)]
@@ -41,11 +42,6 @@ struct Line {
 }
 
 impl WriteLane {
-    /// Uses the blocking threads of this runtime from now on. The first one told counts.
-    pub(crate) fn run_on(&self, threads: Handle) {
-        self.threads.get_or_init(|| threads);
-    }
-
     /// Has `job` run and told what became of it. Never waits.
     pub(crate) fn submit(&self, store: &Arc<dyn Store>, job: Box<dyn Job>) {
         let mut line = lock(&self.line);
@@ -56,9 +52,8 @@ impl WriteLane {
         line.is_served = true;
         drop(line);
         let (line, store) = (Arc::clone(&self.line), Arc::clone(store));
-        let threads = self.threads.get().cloned();
-        let threads = threads.unwrap_or_else(Handle::current);
-        threads.spawn_blocking(move || serve(&line, &*store));
+        let runtime = self.threads.runtime();
+        runtime.spawn_blocking(move || serve(&line, &*store));
     }
 }
 

@@ -89,7 +89,7 @@ fn lane() -> (tokio::runtime::Runtime, WriteLane) {
         .build()
         .unwrap();
     let lane = WriteLane::default();
-    lane.run_on(runtime.handle().clone());
+    lane.threads.run_on(runtime.handle().clone());
     (runtime, lane)
 }
 
