@@ -1,5 +1,6 @@
 //! The service: its parts wired together, started, and stopped in order.
 
+mod credential_uses;
 mod setup;
 
 use self::setup::{
@@ -47,14 +48,14 @@ pub(crate) const GUARD: &str = "guard";
 /// asked on other threads.
 const WORKERS: usize = 2;
 
-/// How often the uses of credentials are written down.
-const CREDENTIAL_USE_INTERVAL: Duration = Duration::from_secs(30);
-
 /// How much longer than the drain time the engine may take to stop.
 const SHUTDOWN_BOUND: Duration = Duration::from_secs(45);
 
 /// How long requests get to be answered once the service stops.
 const REQUEST_DRAIN: Duration = Duration::from_secs(5);
+
+/// How long what still runs on a thread that may block gets to end after that.
+const BLOCKED_BOUND: Duration = Duration::from_secs(5);
 
 /// Serves until SIGTERM, SIGINT or SIGHUP.
 pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
@@ -64,7 +65,7 @@ pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
     let vitals = Vitals::new(args.min_free_bytes);
     logging::begin(args.log_format, "info,actix_server=warn", &vitals)?;
     let runtime = runtime()?;
-    runtime.block_on(async {
+    let outcome = runtime.block_on(async {
         let mut signals = StopSignals::listen()?;
         let mut service = Service::start(args, vitals).await?;
         banner(&service, args);
@@ -78,7 +79,10 @@ pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
             _ = signals.next() => tracing::warn!("second signal: stopping at once"),
         }
         Ok(())
-    })
+    });
+    // A file on a disk that does not answer must not keep the service from ending.
+    runtime.shutdown_timeout(BLOCKED_BOUND);
+    outcome
 }
 
 /// The runtime of the service. Most rules and queries run on the web server's
@@ -286,7 +290,7 @@ impl Service {
         {
             let (state, store) = (state.clone(), Arc::clone(&store));
             keep(&mut tasks, &vitals, "credential-uses", move || {
-                note_credential_uses(state.clone(), Arc::clone(&store))
+                credential_uses::keep_noting(state.clone(), Arc::clone(&store))
             });
         }
         let answering = state.clone();
@@ -322,7 +326,7 @@ impl Service {
         }
         self.http_handle.stop(true).await;
         self.tasks.shutdown().await;
-        flush_credential_uses(&self.state, &self.store).await;
+        credential_uses::note(&self.state, &self.store).await;
     }
 }
 
@@ -360,24 +364,6 @@ async fn forget_predecessors(hold: Arc<InstanceFile>, engine: Arc<EngineHandle>)
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(%error, "the next start looks for what is gone already"),
         Err(error) => tracing::warn!(%error, "the next start looks for what is gone already"),
-    }
-}
-
-async fn note_credential_uses(state: Data<State>, store: Arc<dyn Store>) {
-    loop {
-        tokio::time::sleep(CREDENTIAL_USE_INTERVAL).await;
-        flush_credential_uses(&state, &store).await;
-    }
-}
-
-async fn flush_credential_uses(state: &Data<State>, store: &Arc<dyn Store>) {
-    let (state, store) = (state.clone(), Arc::clone(store));
-    let flushed =
-        tokio::task::spawn_blocking(move || state.credential_uses().flush(store.as_ref())).await;
-    match flushed {
-        Ok(Ok(_noted)) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "failed to note the use of credentials"),
-        Err(error) => tracing::warn!(%error, "failed to note the use of credentials"),
     }
 }
 

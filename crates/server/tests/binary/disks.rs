@@ -1,12 +1,14 @@
 //! A server whose disk, or the disk of whose database, gets full and has room
-//! again.
+//! again, or does not answer.
 
 use std::process::Stdio;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use workforce_testkit::postgres::{Cluster, ClusterError};
 
+use crate::client::Sender;
 use crate::faulty_disk::FaultyDisk;
 use crate::harness::{PATIENCE, Server, folder};
 use crate::office::{Database, Office, on_both};
@@ -186,5 +188,33 @@ on_both! {
         let rows = server.wait_for(&activity, |activity| told(activity, "storage.recovered") == 1);
         assert_eq!(told(&rows, "storage.low"), 1, "told once: {rows}");
         recovers(&server, &office, &[]);
+    }
+
+    fn a_read_that_hangs_keeps_neither_others_waiting_nor_the_server_from_ending(database) {
+        let data = folder();
+        let disk = FaultyDisk::of("/runs/");
+        let server =
+            Server::start_unheard(data.path(), &database.flags(), &disk.variables(), Stdio::null());
+        let office = Office::open(&server);
+        let run = office.invoke(&server);
+        office.wait_for_success(&server, &run);
+        let log = format!("{run}/log");
+        assert_eq!(server.text(&log).0, 200);
+
+        disk.freeze();
+        // More than the threads that usually read.
+        let reads = 2 * std::thread::available_parallelism().unwrap().get();
+        for _ in 0..reads {
+            let (client, log) = (server.client(), log.clone());
+            std::thread::spawn(move || client.send("GET", &log, Sender::default(), &Value::Null));
+        }
+        let begun = Instant::now();
+        while disk.waiting() < reads as u64 {
+            assert!(begun.elapsed() < PATIENCE, "the reads do not begin");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        server.get(&format!("/api/issues/{}", office.issue));
+        server.signal(Signal::SIGTERM);
+        assert_eq!(server.wait().code(), Some(0));
     }
 }

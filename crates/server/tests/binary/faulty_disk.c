@@ -1,11 +1,14 @@
-/* Makes a disk full, for one process and as long as a file exists.
+/* Makes a disk full, or has it not answer, for one process and as long as a file exists.
  *
  * Loaded with LD_PRELOAD. While the file FAULTY_DISK_FULL exists, nothing can be
  * written to files whose path contains FAULTY_DISK_PART, and nothing is free there.
- * While the file FAULTY_DISK_LOW exists, little is free there. */
+ * While the file FAULTY_DISK_LOW exists, little is free there.
+ * While the file FAULTY_DISK_FROZEN exists, whoever reads one of these files waits, and adds a
+ * byte to it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +34,7 @@ static int is_part(const char *path) {
     return part && strstr(path, part) != NULL;
 }
 
-static int is_full(int file) {
-    if (!is_set("FAULTY_DISK_FULL")) return 0;
+static int is_open_part(int file) {
     char link[64], path[PATH_MAX];
     int error = errno;
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
@@ -42,6 +44,10 @@ static int is_full(int file) {
     path[length] = '\0';
     return is_part(path);
 }
+
+static int is_full(int file) { return is_set("FAULTY_DISK_FULL") && is_open_part(file); }
+
+static int is_frozen(int file) { return is_set("FAULTY_DISK_FROZEN") && is_open_part(file); }
 
 #define REAL(name) __typeof__(&name) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
@@ -65,6 +71,27 @@ WRITER(ssize_t, pwritev, (int file, const struct iovec *parts, int count, off_t 
        (file, parts, count, at))
 WRITER(ssize_t, pwritev64, (int file, const struct iovec *parts, int count, off64_t at),
        (file, parts, count, at))
+
+static void wait_for(int file) {
+    if (!is_frozen(file)) return;
+    int flag = open(getenv("FAULTY_DISK_FROZEN"), O_WRONLY | O_APPEND);
+    if (flag >= 0) {
+        if (write(flag, "r", 1) < 0) perror("FAULTY_DISK_FROZEN");
+        close(flag);
+    }
+    while (is_frozen(file)) usleep(10 * 1000);
+}
+
+#define READER(name, parameters, arguments)                        \
+    ssize_t name parameters {                                      \
+        wait_for(file);                                            \
+        REAL(name);                                                \
+        return real arguments;                                     \
+    }
+
+READER(read, (int file, void *bytes, size_t length), (file, bytes, length))
+READER(pread, (int file, void *bytes, size_t length, off_t at), (file, bytes, length, at))
+READER(pread64, (int file, void *bytes, size_t length, off64_t at), (file, bytes, length, at))
 
 static int grows(int file, off64_t length) {
     struct stat now;

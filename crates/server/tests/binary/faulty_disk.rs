@@ -1,4 +1,4 @@
-//! A disk that is full when the test says so.
+//! A disk that is full, or does not answer, when the test says so.
 
 use std::ffi::OsStr;
 use std::fs::Permissions;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/binary/faulty_disk.c");
 
-/// Lets the disk of a process seem full, or nearly full, where a part of the
+/// Lets the disk of a process seem full, nearly full or dead, where a part of the
 /// path says so. It needs neither rights nor a disk of its own: a library that
 /// the process loads answers in place of the system.
 pub(crate) struct FaultyDisk {
@@ -18,6 +18,7 @@ pub(crate) struct FaultyDisk {
     library: PathBuf,
     full: PathBuf,
     low: PathBuf,
+    frozen: PathBuf,
     part: String,
 }
 
@@ -41,6 +42,7 @@ impl FaultyDisk {
         Self {
             full: folder.path().join("full"),
             low: folder.path().join("low"),
+            frozen: folder.path().join("frozen"),
             library,
             part: part.to_owned(),
             folder,
@@ -48,11 +50,12 @@ impl FaultyDisk {
     }
 
     /// What the process must be started with.
-    pub(crate) fn variables(&self) -> [(&str, &OsStr); 4] {
+    pub(crate) fn variables(&self) -> [(&str, &OsStr); 5] {
         [
             ("LD_PRELOAD", self.library.as_os_str()),
             ("FAULTY_DISK_FULL", self.full.as_os_str()),
             ("FAULTY_DISK_LOW", self.low.as_os_str()),
+            ("FAULTY_DISK_FROZEN", self.frozen.as_os_str()),
             ("FAULTY_DISK_PART", OsStr::new(&self.part)),
         ]
     }
@@ -65,6 +68,16 @@ impl FaultyDisk {
     /// Little is free from now on, but enough to write.
     pub(crate) fn nearly_fill(&self) {
         std::fs::write(&self.low, "").unwrap();
+    }
+
+    /// Nothing that is read answers from now on.
+    pub(crate) fn freeze(&self) {
+        std::fs::write(&self.frozen, "").unwrap();
+    }
+
+    /// How many reads wait for an answer.
+    pub(crate) fn waiting(&self) -> u64 {
+        std::fs::metadata(&self.frozen).unwrap().len()
     }
 
     /// There is room again.
