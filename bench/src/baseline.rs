@@ -36,7 +36,7 @@ pub(crate) fn run<D: Database>(
     issues: &Issues,
 ) -> Result<Sample> {
     let mut prepared: Vec<(Preparations, usize)> = Vec::new();
-    let mut workers = Vec::new();
+    let mut writers = Vec::new();
     for connection in 0..setup.connections {
         let mut session = Session::new(D::open(setup.url)?, setup.group);
         let preparations = session.database.count_preparations();
@@ -48,11 +48,19 @@ pub(crate) fn run<D: Database>(
         for _ in 0..PREPARING {
             writer.write(figure, &mut session)?;
         }
+        writer.release_but(0, &mut session)?;
         session.settle()?;
         prepared.push((preparations.clone(), preparations.count()));
-        workers.push(move || writer.write(figure, &mut session));
+        writers.push((writer, session));
     }
-    let sample = measure(pace, workers)?;
+    let workers = writers
+        .iter_mut()
+        .map(|(writer, session)| move || writer.write(figure, session));
+    let sample = measure(pace, workers.collect())?;
+    for (mut writer, mut session) in writers {
+        writer.release_but(0, &mut session)?;
+        session.settle()?;
+    }
     for (preparations, expected) in prepared {
         if expected == 0 || preparations.count() != expected {
             let count = preparations.count();
@@ -82,6 +90,11 @@ impl<D: Database> Session<D> {
 
     pub(crate) fn database(&mut self) -> &mut D {
         &mut self.database
+    }
+
+    /// So many transactions share a commit.
+    pub(crate) const fn group(&self) -> usize {
+        self.group
     }
 
     /// Runs one transaction, or one member of a shared one.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::client::{Client, asked, get, post};
 use crate::company::Company;
-use crate::load::{Pace, Sample, measure};
+use crate::load::{Pace, ROUNDS, Sample, measure};
 use crate::random::Random;
 use crate::seed::Issues;
 
@@ -87,10 +87,12 @@ impl Figure {
         matches!(self, Self::AgentMe | Self::GetIssue | Self::ListIssues)
     }
 
-    /// One round at the server at `address` with so many clients at once.
+    /// One round at the server at `address` with so many clients at once. The rounds of a figure
+    /// begin at different operations.
     pub(crate) fn measure(
         self,
         pace: Pace,
+        round: u32,
         address: SocketAddr,
         company: &Company,
         issues: &Issues,
@@ -104,7 +106,8 @@ impl Figure {
                     connections,
                 };
                 let operations = self.operations(company, issues, place);
-                let mut turns = (0..operations.len()).cycle();
+                let begin = operations.len() * round as usize / ROUNDS as usize;
+                let mut turns = (0..operations.len()).cycle().skip(begin);
                 Ok(move || {
                     let operation = turns.next().context("there is nothing to ask for")?;
                     for request in &operations[operation] {

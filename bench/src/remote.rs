@@ -108,10 +108,10 @@ impl Remote<'_> {
         connections: usize,
     ) -> Result<Vec<Option<Measurement>>> {
         let mut samples = vec![Some(Sample::default()); sites.len()];
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             for (site, sample) in sites.iter_mut().zip(&mut samples) {
                 let Some(all) = sample else { continue };
-                match site.measure(self.pace, figure, connections) {
+                match site.measure(self.pace, round, figure, connections) {
                     Some(round) => all.add(round),
                     None => *sample = None,
                 }

@@ -175,15 +175,16 @@ impl Bench {
             (true, false) => vec![1],
             (true, true) => vec![1, connections],
         };
-        let ask =
-            |address: SocketAddr| figure.measure(self.pace, address, company, issues, connections);
+        let ask = |address: SocketAddr, round: u32| {
+            figure.measure(self.pace, round, address, company, issues, connections)
+        };
         let mut of_server = Sample::default();
         let mut of_limit = Sample::default();
         let mut of_groups = vec![Sample::default(); groups.len()];
-        for _ in 0..ROUNDS {
-            of_server.add(ask(server.address())?);
+        for round in 0..ROUNDS {
+            of_server.add(ask(server.address(), round)?);
             if let Some(limit) = &limit {
-                of_limit.add(ask(limit.address())?);
+                of_limit.add(ask(limit.address(), round)?);
             }
             for (group, sample) in groups.iter().zip(&mut of_groups) {
                 let setup = Setup {

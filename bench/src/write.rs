@@ -6,10 +6,13 @@
 //! not named, and those that an update stores as they were are assigned to themselves, which is
 //! the same work for the indexes.
 
+mod checkout;
 mod lookups;
 mod record;
 
-use anyhow::{Context as _, Result};
+use std::collections::VecDeque;
+
+use anyhow::Result;
 use serde_json::json;
 use workforce_domain::search::{comment_terms, own_terms};
 use workforce_domain::time::{Month, Timestamp};
@@ -24,10 +27,6 @@ use crate::seed::Issues;
 use crate::sql;
 use crate::statement::{Document, Instant, Key, Statement, Value};
 
-/// How long an agent without a run keeps an issue, in microseconds.
-const LEASE: i64 = 15 * 60 * 1_000_000;
-/// How far a chain of parents is followed.
-const MAX_ANCESTORS: i32 = 50;
 /// 2 cents in the unit of the ledger.
 const COST: i64 = 2_000_000;
 /// The value of `LIMIT`.
@@ -35,7 +34,7 @@ pub(crate) const ONE: Value<'static> = Value::BigInt(1);
 
 /// What one connection writes with.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub(crate) struct Writer<'a> {
     company: Key,
     agent: Key,
     digest: Vec<u8>,
@@ -46,17 +45,21 @@ pub(crate) struct Writer {
     /// The terms of a new issue and of a comment. Finding them is no part of the baseline.
     issue_terms: String,
     comment_terms: String,
+    /// Issues that it comments on.
+    commented: &'a [Key],
     /// Issues that no other connection touches.
-    issues: Vec<Key>,
+    own: Vec<Key>,
     turn: usize,
+    /// Those that are checked out, and since when.
+    held: VecDeque<(Key, i64)>,
     random: Random,
 }
 
-impl Writer {
+impl<'a> Writer<'a> {
     pub(crate) fn new(
         database: &mut impl Database,
         company: &Company,
-        issues: &Issues,
+        issues: &'a Issues,
         place: Place,
     ) -> Result<Self> {
         let connection = place.connection;
@@ -71,8 +74,10 @@ impl Writer {
             project: company.projects[connection % company.projects.len()],
             prefix: company.issue_prefix(database)?,
             actor: agent.id.0.to_string(),
-            issues: own(&issues.free, place).collect(),
+            commented: &issues.free,
+            own: own(&issues.free, place).collect(),
             turn: 0,
+            held: VecDeque::new(),
             // Not the numbers of any other connection, nor of an earlier figure.
             random: Random::seeded(now().unsigned_abs().wrapping_mul(31) + connection as u64),
         })
@@ -91,21 +96,8 @@ impl Writer {
             Figure::PostComment => session.transact(|database| self.comment(database)),
             Figure::PostCost => session.transact(|database| self.report_cost(database)),
             Figure::PostIssue => session.transact(|database| self.create_issue(database)),
-            Figure::CheckoutRelease => {
-                let (issue, at) = (self.next_issue()?, now());
-                session.transact(|database| self.check_out(database, issue, at))?;
-                session.transact(|database| self.release(database, issue, at))
-            }
+            Figure::CheckoutRelease => self.check_out_and_release(session),
         }
-    }
-
-    fn next_issue(&mut self) -> Result<Key> {
-        let index = self.turn % self.issues.len().max(1);
-        self.turn += 1;
-        self.issues
-            .get(index)
-            .copied()
-            .context("too few issues for every connection")
     }
 
     fn create_issue(&mut self, database: &mut impl Database) -> Result<()> {
@@ -144,7 +136,7 @@ impl Writer {
     }
 
     fn comment(&mut self, database: &mut impl Database) -> Result<()> {
-        let (issue, at) = (self.next_issue()?, now());
+        let (issue, at) = (*self.random.pick(self.commented), now());
         self.authenticate(database)?;
         self.lock_issue(database, issue)?;
         self.look_up_lease(database, issue)?;
@@ -221,67 +213,5 @@ impl Writer {
             at,
         };
         self.record(database, &deed)
-    }
-
-    fn check_out(&mut self, database: &mut impl Database, issue: Key, at: i64) -> Result<()> {
-        self.authenticate(database)?;
-        // Locks go in one order: an agent before its issues.
-        let seen = [Value::Key(issue), Value::Key(self.company), ONE];
-        database.run(Statement::new(sql::ISSUE, &seen))?;
-        let agent = [Value::Key(self.agent), Value::Key(self.company), ONE];
-        database.run(Statement::new(sql::AGENT, &agent))?;
-        self.lock_issue(database, issue)?;
-        database.run(Statement::new(
-            sql::COMPANY,
-            &[Value::Key(self.company), ONE],
-        ))?;
-        self.look_up_lease(database, issue)?;
-        let company = Value::Key(self.company);
-        let approvals = [
-            company.clone(),
-            Value::Key(issue),
-            company.clone(),
-            Value::Integer(MAX_ANCESTORS),
-            company.clone(),
-            company.clone(),
-            company,
-        ];
-        database.run(Statement::new(sql::UNDECIDED_APPROVAL, &approvals))?;
-        self.save_issue(database, issue, "in_progress", Some(self.agent), at, at)?;
-        let values = [Value::Key(self.company), Value::Key(issue)];
-        let fence = database.count(sql::NEXT_FENCE, &values)?;
-        let lease = [
-            Value::Key(issue),
-            Value::Key(self.company),
-            Value::Key(self.agent),
-            Value::BigInt(fence),
-            Value::Instant(Instant(at + LEASE)),
-        ];
-        database.run(Statement::new(sql::PUT_LEASE, &lease))?;
-        self.look_up_lease(database, issue)?;
-        self.look_up_labels(database, issue)?;
-        let details = json!({ "from": "todo", "agentId": self.agent.0, "identifier": "MEA-1" });
-        self.record_issue(database, "issue.checked_out", issue, details, at)
-    }
-
-    fn release(&mut self, database: &mut impl Database, issue: Key, begun: i64) -> Result<()> {
-        let at = now();
-        self.authenticate(database)?;
-        self.lock_issue(database, issue)?;
-        self.look_up_lease(database, issue)?;
-        let values = [Value::Key(self.company), Value::Key(issue)];
-        database.run(Statement::new(sql::END_LEASE, &values))?;
-        let coalesce_key = format!("issue:{}", issue.0);
-        let wake = [
-            Value::Key(self.company),
-            Value::Key(self.agent),
-            Value::Text(&coalesce_key),
-            ONE,
-        ];
-        database.run(Statement::locking(sql::PENDING_WAKE, &wake))?;
-        self.save_issue(database, issue, "todo", None, begun, at)?;
-        self.look_up_labels(database, issue)?;
-        let details = json!({ "status": "todo", "identifier": "MEA-1" });
-        self.record_issue(database, "issue.released", issue, details, at)
     }
 }

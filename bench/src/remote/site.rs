@@ -125,6 +125,7 @@ impl Site {
     pub(super) fn measure(
         &mut self,
         pace: Pace,
+        round: u32,
         figure: Figure,
         connections: usize,
     ) -> Option<Sample> {
@@ -133,7 +134,8 @@ impl Site {
             return None;
         }
         let address = self.target.address;
-        let measured = figure.measure(pace, address, &self.company, &self.issues, connections);
+        let (company, issues) = (&self.company, &self.issues);
+        let measured = figure.measure(pace, round, address, company, issues, connections);
         match measured {
             Ok(measured) => Some(measured),
             Err(error) => {

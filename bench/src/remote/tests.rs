@@ -172,9 +172,9 @@ fn a_route_that_is_missing_is_named_and_the_others_are_measured() {
     let pace = imitation
         .remote(std::slice::from_ref(&imitation.url), &[])
         .pace;
-    assert!(site.measure(pace, Figure::PostCost, 2).is_none());
-    assert!(site.measure(pace, Figure::PostComment, 2).is_some());
-    assert!(site.measure(pace, Figure::PostIssue, 2).is_some());
+    assert!(site.measure(pace, 0, Figure::PostCost, 2).is_none());
+    assert!(site.measure(pace, 0, Figure::PostComment, 2).is_some());
+    assert!(site.measure(pace, 0, Figure::PostIssue, 2).is_some());
     let below = format!("POST /api/companies/{ID}");
     assert_eq!(
         site.notes,
@@ -201,8 +201,8 @@ fn without_issues_what_asks_about_them_is_left_out() {
     let pace = imitation
         .remote(std::slice::from_ref(&imitation.url), &[])
         .pace;
-    assert!(site.measure(pace, Figure::GetIssue, 2).is_none());
-    assert!(site.measure(pace, Figure::ListIssues, 2).is_some());
+    assert!(site.measure(pace, 0, Figure::GetIssue, 2).is_none());
+    assert!(site.measure(pace, 0, Figure::ListIssues, 2).is_some());
     assert_eq!(site.notes[1], "GET issue: there are no issues");
 }
 
@@ -236,7 +236,7 @@ fn a_key_that_is_not_accepted_leaves_the_figure_out() {
     let pace = imitation
         .remote(std::slice::from_ref(&imitation.url), &[])
         .pace;
-    assert!(site.measure(pace, Figure::AgentMe, 2).is_none());
+    assert!(site.measure(pace, 0, Figure::AgentMe, 2).is_none());
     assert_eq!(
         site.notes,
         ["GET agent me: not measured: GET /api/agents/me: the server answered 401: who?"]

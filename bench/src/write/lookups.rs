@@ -7,7 +7,7 @@ use crate::database::Database;
 use crate::sql;
 use crate::statement::{Instant, Key, Statement, Value};
 
-impl Writer {
+impl Writer<'_> {
     pub(super) fn authenticate(&self, database: &mut impl Database) -> Result<()> {
         database.run(Statement::new(
             sql::CREDENTIAL,

@@ -19,7 +19,7 @@ pub(super) struct Deed<'a> {
     pub(super) at: i64,
 }
 
-impl Writer {
+impl Writer<'_> {
     pub(super) fn record_issue(
         &mut self,
         database: &mut impl Database,

@@ -83,9 +83,9 @@ fn serve(line: &Mutex<Line>, store: &dyn Store) {
 
 /// The jobs that share a commit, taken from the line one after the other.
 ///
-/// It ends while others wait, once as many have run as wait and running them took as long as the
-/// last commit did. Then the clients of the one half are answered, and send what comes next, while
-/// the other half is written: neither the writer nor the threads that answer wait for each other.
+/// It ends while others wait, once twice as many have run as wait and running them took as long as
+/// the last commit did. Then the clients of these are answered, and send what comes next, while
+/// the others are written: neither the writer nor the threads that answer wait for each other.
 /// A commit that takes long is shared by more, up to all that there are.
 struct Taken<'a> {
     line: &'a Mutex<Line>,
@@ -102,7 +102,7 @@ impl Taken<'_> {
     fn take_from(&mut self, line: &mut Line) {
         let ran_for = self.began.map_or(Duration::ZERO, |began| began.elapsed());
         let is_enough = self.jobs.len() >= TOGETHER
-            || (self.jobs.len() >= line.jobs.len() && ran_for >= self.last_commit);
+            || (self.jobs.len() >= 2 * line.jobs.len() && ran_for >= self.last_commit);
         match line.jobs.pop_front_if(|_first| !is_enough) {
             Some(job) => self.jobs.push(job),
             None => self.closed = Some(Instant::now()),

@@ -125,8 +125,8 @@ fn a_slow_commit_is_shared_by_all_for_whom_there_is_room() {
 }
 
 #[test]
-fn a_quick_commit_is_made_once_as_many_have_run_as_wait() {
-    assert_eq!(shares(Duration::ZERO, 9)[0], 5);
+fn a_quick_commit_is_made_once_twice_as_many_have_run_as_wait() {
+    assert_eq!(shares(Duration::ZERO, 9)[0], 7);
     assert_eq!(shares(Duration::ZERO, 4 * TOGETHER)[0], TOGETHER);
 }
 

@@ -2,10 +2,11 @@
 
 use workforce_domain::agent::Agent;
 use workforce_domain::approval::{Approval, ApprovalType};
+use workforce_domain::board::BoardMember;
 use workforce_domain::company::Company;
 use workforce_domain::conventions::{Compact, Conventions};
 use workforce_domain::goal::Goal;
-use workforce_domain::issue::Issue;
+use workforce_domain::issue::{Issue, ProgressRecord};
 use workforce_domain::label::IssueLabel;
 use workforce_domain::project::{Project, Workspace};
 use workforce_domain::secret::{ExternalRef, Secret};
@@ -13,15 +14,72 @@ use workforce_domain::secret::{ExternalRef, Secret};
 use super::fields::{Field, Recorded, Shown, as_answered};
 use crate::conventions::is_stale;
 
+/// Named one by one and not told as it is answered: nothing is changed as often.
 impl Recorded for Issue {
     fn fields(&self) -> Vec<Field<'_>> {
-        let overrides = self.assignee_adapter_overrides.as_ref();
-        let mut fields = as_answered(self, &["delegation"]);
-        fields.extend([
-            Field::new("delegation", Shown::Masked(self.delegation.as_ref())),
-            Field::new("assigneeAdapterOverrides", Shown::Masked(overrides)),
-        ]);
-        fields
+        let Self {
+            id: _,
+            company: _,
+            number: _,
+            identifier: _,
+            project,
+            goal,
+            parent,
+            title,
+            description,
+            progress,
+            priority,
+            assignee,
+            implementer,
+            created_by: _,
+            billing_code,
+            ticket_key,
+            request_depth,
+            delegation,
+            assignee_adapter_overrides,
+            execution_workspace,
+            hidden_at,
+            created_at: _,
+            updated_at: _,
+        } = self;
+        let ProgressRecord {
+            status,
+            started_at,
+            last_started_at,
+            completed_at,
+            cancelled_at,
+            workflow_epoch,
+        } = progress.record();
+        vec![
+            Field::plain("projectId", project),
+            Field::plain("goalId", goal),
+            Field::plain("parentId", parent),
+            Field::new("title", Shown::Text(Some(title))),
+            Field::new("description", Shown::Text(description.as_deref())),
+            Field::plain("status", status),
+            Field::plain("startedAt", started_at),
+            Field::plain("lastStartedAt", last_started_at),
+            Field::plain("completedAt", completed_at),
+            Field::plain("cancelledAt", cancelled_at),
+            Field::plain("workflowEpoch", workflow_epoch),
+            Field::plain("priority", priority),
+            Field::plain("assigneeAgentId", assignee.agent()),
+            Field::plain(
+                "assigneeUserId",
+                assignee.board().map(BoardMember::identity),
+            ),
+            Field::plain("implementerAgentId", implementer),
+            Field::plain("billingCode", billing_code),
+            Field::plain("ticketKey", ticket_key),
+            Field::plain("requestDepth", request_depth),
+            Field::new("delegation", Shown::Masked(delegation.as_ref())),
+            Field::new(
+                "assigneeAdapterOverrides",
+                Shown::Masked(assignee_adapter_overrides.as_ref()),
+            ),
+            Field::plain("executionWorkspaceId", execution_workspace),
+            Field::plain("hiddenAt", hidden_at),
+        ]
     }
 }
 

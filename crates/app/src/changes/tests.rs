@@ -1,10 +1,12 @@
 use proptest::prelude::{Strategy, any, prop_assert_eq, proptest};
 use uuid::Uuid;
+use workforce_domain::board::{Author, BoardMember};
 use workforce_domain::conventions::{Compact, CompactOrigin, Conventions};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
-use workforce_domain::id::{AgentId, CompanyId, GoalId};
+use workforce_domain::id::{AgentId, CompanyId, GoalId, IssueId, ProjectId};
+use workforce_domain::issue::{Assignment, Issue, IssueStatus, Priority, Progress};
 use workforce_domain::string_enum::StringEnum;
-use workforce_domain::text::{CompactContext, Description, Title};
+use workforce_domain::text::{CompactContext, Description, Label, Title};
 use workforce_domain::time::Timestamp;
 
 use super::*;
@@ -168,4 +170,62 @@ proptest! {
         }
         prop_assert_eq!(undone, view(&before));
     }
+}
+
+#[test]
+fn an_issue_is_told_under_the_names_and_with_the_values_of_its_answer() {
+    let at = Timestamp::from_micros(1);
+    let id = Uuid::from_u128(7);
+    let label = |text: &str| Some(Label::new(text).unwrap());
+    let issue = Issue {
+        id: IssueId::from(id),
+        company: CompanyId::from(id),
+        number: 1,
+        identifier: "A-1".to_owned(),
+        project: Some(ProjectId::from(id)),
+        goal: Some(GoalId::from(id)),
+        parent: Some(IssueId::from(id)),
+        title: Title::new("Title").unwrap(),
+        description: Some(Description::new("Text").unwrap()),
+        progress: Progress::begin(IssueStatus::InProgress, at),
+        priority: Priority::High,
+        assignee: Assignment::to_board(BoardMember::Token(id.into())),
+        implementer: Some(AgentId::from(id)),
+        created_by: Author::System,
+        billing_code: label("code"),
+        ticket_key: label("key"),
+        request_depth: 3,
+        delegation: Some(document(json!({ "a": 1 }))),
+        assignee_adapter_overrides: None,
+        execution_workspace: Some(id.into()),
+        hidden_at: Some(at),
+        created_at: at,
+        updated_at: at,
+    };
+    let mut left: serde_json::Map<String, Value> = serde_json::from_value(json!(issue)).unwrap();
+    for field in issue.fields() {
+        // It is in no answer.
+        if field.name != "assigneeAdapterOverrides" {
+            assert_eq!(
+                left.remove(&*field.name),
+                Some(field.value.render()),
+                "{}",
+                field.name
+            );
+        }
+    }
+    let left: Vec<&str> = left.keys().map(String::as_str).collect();
+    let never_changes = [
+        "companyId",
+        "createdAt",
+        "createdByAgentId",
+        "createdById",
+        "createdByType",
+        "createdByUserId",
+        "id",
+        "identifier",
+        "issueNumber",
+        "updatedAt",
+    ];
+    assert_eq!(left, never_changes);
 }

@@ -57,7 +57,7 @@ impl<ST, GB> ValidGrouping<GB> for Fixed<ST> {
 
 /// A column that holds one of several ids; see [`one_of`].
 #[derive(Clone, Debug)]
-pub(crate) struct OneOf<C, I: Id> {
+pub(crate) struct OneOf<C, I: Id, const FEW: bool = false> {
     column: C,
     ids: Vec<IdColumn<I>>,
 }
@@ -66,14 +66,49 @@ pub(crate) struct OneOf<C, I: Id> {
 /// number to be a power of two, so that SQLite, which has a place in the text for each, keeps few
 /// statements.
 pub(crate) fn one_of<C, I: Id>(column: C, ids: impl IntoIterator<Item = I>) -> OneOf<C, I> {
-    let mut ids: Vec<_> = ids.into_iter().map(IdColumn).collect();
-    if let Some(last) = ids.last().copied() {
-        ids.resize(ids.len().next_power_of_two(), last);
-    }
-    OneOf { column, ids }
+    let ids = ids.into_iter().map(IdColumn).collect();
+    OneOf { column, ids }.filled(usize::next_power_of_two)
 }
 
-impl<C: Expression, I: Id> Expression for OneOf<C, I>
+/// Some ids, but no more than [`Few::MOST`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Few<'a, I>(&'a [I]);
+
+impl<'a, I> Few<'a, I> {
+    /// More than there are on a page, unless a longer one is asked for.
+    const MOST: usize = 64;
+
+    /// All of these, some at a time.
+    pub(crate) fn each_of(ids: &'a [I]) -> impl Iterator<Item = Self> {
+        ids.chunks(Self::MOST).map(Self)
+    }
+
+    /// The only one.
+    pub(crate) const fn only(self) -> Option<&'a I> {
+        match self.0 {
+            [id] => Some(id),
+            _ => None,
+        }
+    }
+}
+
+/// That `column` holds one of `ids`. Since it has the same text for any number of them, Diesel
+/// finds the statement prepared without writing it.
+pub(crate) fn one_of_few<C, I: Id>(column: C, ids: Few<'_, I>) -> OneOf<C, I, true> {
+    let ids = ids.0.iter().copied().map(IdColumn).collect();
+    OneOf { column, ids }.filled(|_count| Few::<I>::MOST)
+}
+
+impl<C, I: Id, const FEW: bool> OneOf<C, I, FEW> {
+    fn filled(mut self, to: impl FnOnce(usize) -> usize) -> Self {
+        if let Some(last) = self.ids.last().copied() {
+            self.ids.resize(to(self.ids.len()), last);
+        }
+        self
+    }
+}
+
+impl<C: Expression, I: Id, const FEW: bool> Expression for OneOf<C, I, FEW>
 where
     C::SqlType: SingleValue,
 {
@@ -81,7 +116,7 @@ where
 }
 
 #[cfg(feature = "sqlite")]
-impl<C, I: Id> QueryFragment<diesel::sqlite::Sqlite> for OneOf<C, I>
+impl<C, I: Id, const FEW: bool> QueryFragment<diesel::sqlite::Sqlite> for OneOf<C, I, FEW>
 where
     C: QueryFragment<diesel::sqlite::Sqlite>,
 {
@@ -100,7 +135,7 @@ where
 }
 
 #[cfg(feature = "postgres")]
-impl<C, I: Id> QueryFragment<diesel::pg::Pg> for OneOf<C, I>
+impl<C, I: Id, const FEW: bool> QueryFragment<diesel::pg::Pg> for OneOf<C, I, FEW>
 where
     C: QueryFragment<diesel::pg::Pg>,
 {
@@ -116,19 +151,24 @@ where
     }
 }
 
-impl<C, I: Id> QueryId for OneOf<C, I> {
-    type QueryId = ();
+impl<C: QueryId, I: Id, const FEW: bool> QueryId for OneOf<C, I, FEW> {
+    type QueryId = OneOf<C::QueryId, I, FEW>;
 
-    const HAS_STATIC_QUERY_ID: bool = false;
+    const HAS_STATIC_QUERY_ID: bool = FEW && C::HAS_STATIC_QUERY_ID;
 }
 
-impl<QS, C: SelectableExpression<QS>, I: Id> SelectableExpression<QS> for OneOf<C, I> where
-    Self: Expression + AppearsOnTable<QS>
+impl<QS, C: SelectableExpression<QS>, I: Id, const FEW: bool> SelectableExpression<QS>
+    for OneOf<C, I, FEW>
+where
+    Self: Expression + AppearsOnTable<QS>,
 {
 }
 
-impl<QS, C: AppearsOnTable<QS>, I: Id> AppearsOnTable<QS> for OneOf<C, I> where Self: Expression {}
+impl<QS, C: AppearsOnTable<QS>, I: Id, const FEW: bool> AppearsOnTable<QS> for OneOf<C, I, FEW> where
+    Self: Expression
+{
+}
 
-impl<C: ValidGrouping<GB>, I: Id, GB> ValidGrouping<GB> for OneOf<C, I> {
+impl<C: ValidGrouping<GB>, I: Id, const FEW: bool, GB> ValidGrouping<GB> for OneOf<C, I, FEW> {
     type IsAggregate = C::IsAggregate;
 }

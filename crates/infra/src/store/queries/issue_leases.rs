@@ -13,7 +13,7 @@ use crate::store::cached::cached;
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_leases, issues};
-use crate::store::stable::one_of;
+use crate::store::stable::{Few, one_of_few};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(
@@ -90,12 +90,14 @@ pub(super) fn of_issues(
     company: CompanyScope,
     issues: &[IssueId],
 ) -> Result<Vec<Lease>, StoreError> {
-    let rows: Vec<LeaseRow> = issue_leases::table
-        .filter(issue_leases::company_id.eq(IdColumn(company.company())))
-        .filter(one_of(issue_leases::issue_id, issues.iter().copied()))
-        .select(LeaseRow::as_select())
-        .load(conn)
-        .map_err(failed)?;
+    let mut rows: Vec<LeaseRow> = Vec::new();
+    for issues in Few::each_of(issues) {
+        let query = issue_leases::table
+            .filter(issue_leases::company_id.eq(IdColumn(company.company())))
+            .filter(one_of_few(issue_leases::issue_id, issues))
+            .select(LeaseRow::as_select());
+        rows.extend(query.load(conn).map_err(failed)?);
+    }
     all(rows)
 }
 

@@ -16,11 +16,7 @@ use super::row::{Row, admit, all, exactly_one, in_scope, one};
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_labels, labels};
-use crate::store::stable::one_of;
-
-/// Issues whose labels are asked for at once; below the limits of both
-/// databases on bound values.
-const ISSUES_AT_ONCE: usize = 1000;
+use crate::store::stable::{Few, one_of, one_of_few};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = labels)]
@@ -132,17 +128,17 @@ impl LabelReads for Transaction<'_> {
     ) -> Result<Vec<(IssueId, IssueLabel)>, StoreError> {
         let mut found = Vec::new();
         let company = IdColumn(company.company());
-        for issues in issues.chunks(ISSUES_AT_ONCE) {
+        for issues in Few::each_of(issues) {
             let query = issue_labels::table
                 .inner_join(labels::table)
                 .filter(issue_labels::company_id.eq(company))
                 .select((issue_labels::issue_id, LabelRow::as_select()));
-            let rows: Vec<(IdColumn<IssueId>, LabelRow)> = match issues {
-                [issue] => query
+            let rows: Vec<(IdColumn<IssueId>, LabelRow)> = match issues.only() {
+                Some(issue) => query
                     .filter(issue_labels::issue_id.eq(IdColumn(*issue)))
                     .load(self.conn),
-                issues => query
-                    .filter(one_of(issue_labels::issue_id, issues.iter().copied()))
+                None => query
+                    .filter(one_of_few(issue_labels::issue_id, issues))
                     .load(self.conn),
             }
             .map_err(failed)?;
