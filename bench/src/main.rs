@@ -17,6 +17,7 @@ mod figure;
 mod limit;
 mod load;
 mod machine;
+mod memory;
 mod options;
 mod random;
 mod read;
@@ -51,14 +52,11 @@ use crate::remote::Remote;
 use crate::report::{POSTGRES, Report, Run, SQLITE, acceptance, acceptance_lines};
 use crate::run::Bench;
 
-/// The same as the server's, so that a baseline differs by what is done alone.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Below this, not every client of a write would have an issue of its own.
 const FEWEST_ISSUES: usize = 500;
 
 fn main() -> ExitCode {
+    memory::keep();
     match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
