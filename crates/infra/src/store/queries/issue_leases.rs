@@ -93,11 +93,12 @@ pub(super) fn of_issues(
     let mut rows: Vec<LeaseRow> = Vec::new();
     for issues in Few::each_of(issues) {
         let query = issue_leases::table
-            .filter(issue_leases::company_id.eq(IdColumn(company.company())))
             .filter(one_of_few(issue_leases::issue_id, issues))
             .select(LeaseRow::as_select());
         rows.extend(query.load(conn).map_err(failed)?);
     }
+    // Not asked of the store: for so many issues SQLite would rather read all leases of a company.
+    rows.retain(|row: &LeaseRow| row.company_id.0 == company.company());
     all(rows)
 }
 
