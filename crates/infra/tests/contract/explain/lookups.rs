@@ -6,6 +6,7 @@ use workforce_domain::approval::ApprovalType;
 use workforce_domain::attachment::ObjectName;
 use workforce_domain::budget::BudgetBasis;
 use workforce_domain::cost::Window;
+use workforce_domain::id::Id;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::money::Cents;
 use workforce_domain::port::{FoundIn, Reads, SearchCursor, Spender};
@@ -20,6 +21,12 @@ use super::filling::Asked;
 use super::lists::{issue_filters, pages};
 use crate::world::{id, later, now};
 
+/// As many ids as a page has rows: SQLite may read them in another way than a few.
+fn page_of<I: Id>(first: I) -> Vec<I> {
+    let others = std::iter::repeat_with(id).take(49);
+    std::iter::once(first).chain(others).collect()
+}
+
 /// Look-ups and sums that need no order of their own.
 pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
     let scope = asked.scope;
@@ -32,7 +39,7 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.agents().find(Scope::SYSTEM, asked.agent)?;
                 reads.agents().find_by_url_key(scope, "ada")?;
                 reads.agents().chain_of_command(scope, asked.agent)?;
-                reads.agents().running(scope, &[asked.agent])?;
+                reads.agents().running(scope, &page_of(asked.agent))?;
                 reads.revisions().find(scope.into(), id())?;
                 reads.revisions().last_number(scope, asked.agent)?;
                 reads.instructions().pointer(scope, asked.agent)?;
@@ -68,8 +75,8 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.issues().children(scope, asked.issue, &done, 1)?;
                 reads.issues().governance(scope, asked.issue)?;
                 reads.issues().lease(scope, asked.issue)?;
-                reads.issues().leases(scope, &[asked.issue, id()])?;
-                reads.comments().find_all(scope, &[id(), id()])?;
+                reads.issues().leases(scope, &page_of(asked.issue))?;
+                reads.comments().find_all(scope, &page_of(id()))?;
                 reads
                     .labels()
                     .find_all(scope, &[asked.common, asked.rare])?;
@@ -77,10 +84,10 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                     .labels()
                     .find_by_name(scope, &LabelName::new("x").unwrap())?;
                 reads.labels().of_issues(scope, &[asked.issue])?;
-                reads.labels().of_issues(scope, &[asked.issue, id()])?;
+                reads.labels().of_issues(scope, &page_of(asked.issue))?;
                 reads.agents().has_reports(scope, asked.agent)?;
                 reads.projects().find_by_url_key(scope, "site")?;
-                reads.issues().find_all(scope, &[asked.issue])?;
+                reads.issues().find_all(scope, &page_of(asked.issue))?;
                 let approvals = reads.approvals();
                 approvals.find(Scope::SYSTEM, id())?;
                 approvals.undecided_linked_to(scope, asked.issue)?;
@@ -89,16 +96,16 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 approvals.undecided_blocking(scope, asked.issue)?;
                 approvals.find_by_draft(scope, asked.agent)?;
                 approvals.find_draft(scope, id())?;
-                approvals.links(scope, &[id(), id()])?;
-                approvals.history(scope, &[id(), id()])?;
+                approvals.links(scope, &page_of(id()))?;
+                approvals.history(scope, &page_of(id()))?;
                 let projects = reads.projects();
                 projects.find(Scope::SYSTEM, asked.project)?;
-                projects.find_all(scope, &[asked.project, id()])?;
-                projects.goals(scope, &[asked.project, id()])?;
+                projects.find_all(scope, &page_of(asked.project))?;
+                projects.goals(scope, &page_of(asked.project))?;
                 projects.find_workspace(scope, id())?;
-                projects.workspaces(scope, &[asked.project, id()])?;
+                projects.workspaces(scope, &page_of(asked.project))?;
                 reads.goals().find(Scope::SYSTEM, asked.goal)?;
-                reads.goals().find_all(scope, &[asked.goal, id()])?;
+                reads.goals().find_all(scope, &page_of(asked.goal))?;
                 reads.goals().is_within(scope, asked.goal, asked.goal)?;
                 reads.attachments().find(Scope::SYSTEM, id())?;
                 reads.attachments().assets_among(
@@ -121,7 +128,7 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 }
                 reads
                     .ledger()
-                    .spent_by(scope, &[asked.agent, id()], month)?;
+                    .spent_by(scope, &page_of(asked.agent), month)?;
                 reads.ledger().spent_by_companies(&[scope], month)?;
                 let secrets = reads.secrets();
                 secrets.find(Scope::SYSTEM, asked.secret)?;
