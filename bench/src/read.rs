@@ -145,9 +145,10 @@ impl Reader {
         let issues = database.read(page, answer, &[0])?;
         let issues = issues.into_iter().take(PAGE).flatten().collect();
         let of_issues = [company, Value::Keys(issues)];
-        for sql in [sql::LEASES, sql::LABELS_OF_SEVERAL] {
-            database.read(Statement::new(sql, &of_issues), answer, &[])?;
-        }
+        let leases = Statement::new(sql::LEASES, &of_issues[1..]);
+        database.read(leases, answer, &[])?;
+        let labels = Statement::new(sql::LABELS_OF_SEVERAL, &of_issues);
+        database.read(labels, answer, &[])?;
         Ok(())
     }
 }

@@ -159,9 +159,9 @@ pub(super) const LABELS: &str = "SELECT issue_labels.issue_id, labels.id, labels
 pub(super) const ADVANCE: &str = "SELECT issue_id, company_id, attempts, not_before, error_code, \
      error, created_at FROM ticket_advances WHERE company_id = ? AND issue_id = ? LIMIT ?";
 
-/// The leases on several issues. Values: company, issues.
+/// The leases on several issues. Values: issues.
 pub(super) const LEASES: &str = "SELECT issue_id, company_id, agent_id, run_id, fence, expires_at \
-     FROM issue_leases WHERE company_id = ? AND issue_id ?";
+     FROM issue_leases WHERE issue_id ?";
 
 /// The labels of several issues. Values: company, issues.
 pub(super) const LABELS_OF_SEVERAL: &str = "SELECT issue_labels.issue_id, labels.id, \
