@@ -247,6 +247,9 @@ pub(crate) fn with_leases(
     scope: CompanyScope,
     issues: Vec<Issue>,
 ) -> Result<Vec<IssueView>, StoreError> {
+    if issues.is_empty() {
+        return Ok(Vec::new());
+    }
     let ids: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
     let mut leases: HashMap<IssueId, Lease> = reads
         .issues()
