@@ -34,6 +34,7 @@ pub mod goal;
 pub mod id;
 pub mod instructions;
 pub mod issue;
+pub mod json_text;
 pub mod label;
 pub mod lifecycle;
 pub mod mention;

@@ -8,6 +8,7 @@ use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment};
 use workforce_app::Code;
 use workforce_domain::ObjectOnly;
+use workforce_domain::json_text::marks_raw;
 
 use crate::problem::Problem;
 
@@ -33,6 +34,12 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         "" => "{}",
         text => text,
     };
+    if marks_raw(text) {
+        return Err(invalid(
+            "",
+            "an object must not have a member named `$serde_json::private::RawValue`",
+        ));
+    }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let ObjectOnly(value) =
         serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {

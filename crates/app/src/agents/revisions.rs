@@ -7,6 +7,7 @@ use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, RevisionId};
+use workforce_domain::json_text;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{Failure, Locked, Reads, RevisionCursor, StoreError, Tx};
 use workforce_domain::revision::{
@@ -147,8 +148,10 @@ pub(super) fn open(
         .open(&context, &sealed.0)
         .map_err(|error| Corrupt::new(KIND, error.to_string()))?;
     // The error of the parser could quote what it read.
-    serde_json::from_slice(&plain)
-        .map_err(|_unquoted| Corrupt::new(KIND, "its configuration is not one").into())
+    str::from_utf8(&plain)
+        .ok()
+        .and_then(|json| json_text::read_stored(json).ok())
+        .ok_or_else(|| Corrupt::new(KIND, "its configuration is not one").into())
 }
 
 fn view(ctx: &Context<'_>, revision: Revision) -> Result<RevisionView, StoreError> {

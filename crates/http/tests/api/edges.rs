@@ -107,6 +107,7 @@ api_tests! {
             b"\xff",
             br#"{"name":"\u0000"}"#,
             br#"{"name":"x","other":"\u0000"}"#,
+            br#"{"name":"x","other":[{"z":1,"\u0024serde_json::private::RawValue":"1"}]}"#,
             deep.as_bytes(),
         ];
         for body in bodies {

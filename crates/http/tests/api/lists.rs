@@ -45,6 +45,12 @@ api_tests! {
             let path = format!("{company}/issues?cursor={cursor}");
             api.get(&path).problem(400, "invalid_cursor");
         }
+        // Cursors whose instants are the earliest, one that a database may not have, the latest.
+        for at in [i64::MIN, -210_866_803_200_000_001, i64::MAX] {
+            let key = json!({ "at": at, "id": id(&api.company("Other")) }).to_string();
+            let cursor = data_encoding::BASE64URL_NOPAD.encode(key.as_bytes());
+            api.get(&format!("{company}/goals?cursor={cursor}")).ok(200);
+        }
         for query in [
             "status=nope",
             "assigneeAgentId=x",

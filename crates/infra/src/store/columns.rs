@@ -7,6 +7,7 @@ use diesel::expression::AsExpression;
 use diesel::query_builder::QueryId;
 use diesel::sql_types::{Binary, SqlOrd, SqlType, Text};
 use workforce_domain::id::Id;
+use workforce_domain::json_text;
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Timestamp;
 
@@ -182,7 +183,7 @@ mod sqlite {
 
     impl<T: serde::de::DeserializeOwned> FromSql<Json, Sqlite> for JsonColumn<T> {
         fn from_sql(mut value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
-            Ok(Self(serde_json::from_str(value.read_text())?))
+            Ok(Self(json_text::read_stored(value.read_text())?))
         }
     }
 
@@ -235,6 +236,8 @@ mod postgres {
 
     /// 2000-01-01, where PostgreSQL counts from, in microseconds since 1970.
     const EPOCH: i64 = 946_684_800_000_000;
+    /// The earliest instant that the database has, 4714 BC, counted from there.
+    const EARLIEST: i64 = -211_813_488_000_000_000;
     /// How the binary form of `jsonb` begins.
     const JSONB_VERSION: u8 = 1;
 
@@ -265,8 +268,9 @@ mod postgres {
             let micros = self
                 .0
                 .micros()
-                .checked_sub(EPOCH)
-                .ok_or(ColumnError::InstantRange)?;
+                .saturating_sub(EPOCH)
+                // Only a place in a list can be earlier, and nothing is there.
+                .max(EARLIEST);
             ToSql::<Timestamptz, Pg>::to_sql(&PgTimestamp(micros), &mut out.reborrow())
         }
     }
@@ -274,7 +278,9 @@ mod postgres {
     impl<T: serde::de::DeserializeOwned> FromSql<Json, Pg> for JsonColumn<T> {
         fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
             match value.as_bytes().split_first() {
-                Some((&JSONB_VERSION, text)) => Ok(Self(serde_json::from_slice(text)?)),
+                Some((&JSONB_VERSION, text)) => {
+                    Ok(Self(json_text::read_stored(str::from_utf8(text)?)?))
+                }
                 _ => Err(ColumnError::DocumentForm.into()),
             }
         }

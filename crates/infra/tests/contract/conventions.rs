@@ -56,6 +56,12 @@ on_both_databases! {
             save(&world, &project, version);
             assert_eq!(find(&world, &project).as_ref(), Some(version));
         }
+        let marked = |mark: &str| Conventions {
+            extra_references: json!([{ "zz".repeat(20): 1, mark: "{}" }]),
+            ..full.clone()
+        };
+        save(&world, &project, &marked("$serde_json::private::RawValue"));
+        assert_eq!(find(&world, &project), Some(marked("serde_json::private::RawValue")));
         assert_eq!(find(&world, &other), None);
         let stranger = World::new(store);
         let seen = stranger.read(|reads| reads.projects().conventions(stranger.scope(), project.id));
