@@ -58,11 +58,12 @@ macro_rules! for_share {
 pub(crate) use for_share;
 
 /// Changes the one row that `$row` finds, and reads these columns of it afterwards, if it is there.
+/// What is changed must not depend on a value.
 /// One statement with `RETURNING` would do both, but SQLite runs it in a savepoint of its own, and
 /// at each savepoint it writes the index of words, which is otherwise written once for a commit.
 macro_rules! change_one {
     ($row:expr, $changes:expr, $columns:expr, $conn:expr) => {
-        $crate::store::cached::cached(diesel::update($row).set($changes))
+        $crate::store::cached::cached_here!(diesel::update($row).set($changes))
             .execute($conn)
             .and_then(|_changed| $row.select($columns).get_result($conn))
             .optional()

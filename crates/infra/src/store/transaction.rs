@@ -26,6 +26,7 @@ use workforce_domain::port::{
 use workforce_domain::time::Timestamp;
 
 use super::{Connection, TransactionNumber, change_one, transaction_number};
+use crate::store::cached::cached_here;
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::lock_order::LockOrder;
@@ -43,8 +44,7 @@ macro_rules! insert_rows {
     ($table:expr, $rows:expr, $conn:expr) => {
         if $rows.len() <= FEW {
             for row in &$rows {
-                insert_into($table)
-                    .values(row)
+                cached_here!(insert_into($table).values(row))
                     .execute($conn)
                     .map_err(failed)?;
             }
@@ -123,22 +123,24 @@ impl<'c> Transaction<'c> {
         let latest = latest.unwrap_or_default();
         let clock = company_counters::activity_clock;
         let dispatched = self.dispatched.filter(|(of, _at)| *of == company);
-        let dispatched = dispatched.map(|(_company, at)| InstantColumn(at));
         // A transaction that waited for another one may have begun first, at an earlier instant.
         // Its activity still comes after the other's.
         let counters = company_counters::table.find(IdColumn(company));
         let sequence = company_counters::event_sequence;
-        let changes = (
-            sequence.eq(sequence + count),
-            clock.eq(case_when(clock.lt(latest), latest.into_sql::<BigInt>()).otherwise(clock + 1)),
-            dispatched.map(|at| company_counters::last_dispatched_at.eq(at)),
-        );
+        let number = sequence.eq(sequence + count);
+        let after = case_when(clock.lt(latest), latest.into_sql::<BigInt>()).otherwise(clock + 1);
         let columns = (sequence, clock, transaction_number());
+        let changed = match dispatched {
+            None => change_one!(counters, (number, clock.eq(after)), columns, self.conn),
+            Some((_company, at)) => {
+                let dispatched = company_counters::last_dispatched_at.eq(InstantColumn(at));
+                let changes = (number, clock.eq(after), dispatched);
+                change_one!(counters, changes, columns, self.conn)
+            }
+        };
         // Every company has counters, so this one was deleted meanwhile.
         let (last_number, micros, number): (i64, i64, TransactionNumber) =
-            change_one!(counters, changes, columns, self.conn)
-                .map_err(failed)?
-                .ok_or(StoreError::Contended)?;
+            changed.map_err(failed)?.ok_or(StoreError::Contended)?;
         let at = Timestamp::from_micros(micros);
         let rows: Vec<_> = activity().map(|row| NewActivityRow::of(row, at)).collect();
         insert_rows!(activity::table, rows, self.conn);

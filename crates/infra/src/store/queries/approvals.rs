@@ -26,7 +26,7 @@ use super::page::MAX_WHOLE;
 use super::predicates::{undecided_approval, undecided_plan};
 use super::row::{all, in_scope, one};
 use super::{approval_executions, approval_list};
-use crate::store::cached::cached;
+use crate::store::cached::cached_here;
 use crate::store::columns::{IdColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{
@@ -246,7 +246,7 @@ impl ApprovalReads for Transaction<'_> {
             .bind::<Key, _>(IdColumn(company.company()))
             .bind::<Key, _>(IdColumn(issue))
             .bind::<Integer, _>(MAX_ANCESTORS);
-        let found: Option<Found> = cached(undecided)
+        let found: Option<Found> = cached_here!(undecided)
             .get_result(self.conn)
             .optional()
             .map_err(failed)?;

@@ -9,7 +9,7 @@ use workforce_domain::port::StoreError;
 
 use super::super::{Connection, change_one};
 use super::row::{Row, all, one};
-use crate::store::cached::cached;
+use crate::store::cached::cached_here;
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_leases, issues};
@@ -129,7 +129,7 @@ pub(super) fn take(
         .on_conflict(issue_leases::issue_id)
         .do_update()
         .set(&row);
-    cached(put).execute(conn).map_err(failed)?;
+    cached_here!(put).execute(conn).map_err(failed)?;
     Ok(lease)
 }
 

@@ -19,7 +19,7 @@ use super::issue_row::IssueRow;
 use super::predicates::open_issue;
 use super::row::{all, exactly_one, in_scope, one};
 use super::{issue_deletion, issue_leases, issue_list, issue_search, issue_texts, issue_tree};
-use crate::store::cached::cached;
+use crate::store::cached::{cached, cached_here};
 use crate::store::columns::{DigestColumn, IdColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{issue_child_keys, issues};
@@ -229,7 +229,7 @@ impl IssueWrites for Transaction<'_> {
             .filter(issues::company_id.eq(IdColumn(issue.company)))
             .filter(issues::id.eq(IdColumn(issue.id)))
             .set(IssueRow::from(issue.to_store()?));
-        cached(change)
+        cached_here!(change)
             .execute(self.conn)
             .map_err(failed)
             .and_then(exactly_one)

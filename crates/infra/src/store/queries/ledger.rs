@@ -20,7 +20,7 @@ use super::page::{fetch_limit, page_of};
 use super::row::one;
 use super::spends::SpenderId;
 use super::{forecasts, run_spends, spends};
-use crate::store::cached::cached;
+use crate::store::cached::cached_here;
 use crate::store::columns::{IdColumn, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{budget_alerts, cost_events};
@@ -211,7 +211,7 @@ fn add_to_total(
     .bind::<Integer, _>(month.number())
     .bind::<BigInt, _>(event.cost.micros())
     .bind::<BigInt, _>(estimated.micros());
-    let counted = cached(sum).execute(conn).map_err(failed)?;
+    let counted = cached_here!(sum).execute(conn).map_err(failed)?;
     if counted == 1 {
         Ok(())
     } else {

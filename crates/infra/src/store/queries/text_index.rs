@@ -12,7 +12,7 @@ use diesel::sqlite::Sqlite;
 use workforce_domain::id::{CommentId, CompanyId, IssueId};
 use workforce_domain::search::{Field, Term};
 
-use crate::store::cached::cached;
+use crate::store::cached::cached_here;
 use crate::store::columns::{IdColumn, Key};
 
 /// When more texts than this have the words, only the latest count.
@@ -76,21 +76,23 @@ impl TextIndex for SqliteConnection {
         .bind::<Key, _>(IdColumn(of.company))
         .bind::<Key, _>(IdColumn(of.issue))
         .bind::<Nullable<Key>, _>(of.comment.map(IdColumn));
-        cached(text).execute(self)?;
+        cached_here!(text).execute(self)?;
         let terms = sql_query(
             "INSERT INTO issue_text_index (rowid, terms) VALUES (last_insert_rowid(), $1)",
         )
         .bind::<Text, _>(terms);
-        cached(terms).execute(self).map(drop)
+        cached_here!(terms).execute(self).map(drop)
     }
 
     fn index_pending(&mut self, doc: i64, terms: &str) -> QueryResult<()> {
         let terms = sql_query("INSERT INTO issue_text_index (rowid, terms) VALUES ($1, $2)")
             .bind::<BigInt, _>(doc)
             .bind::<Text, _>(terms);
-        cached(terms).execute(self)?;
+        cached_here!(terms).execute(self)?;
         let done = sql_query("UPDATE issue_texts SET pending = 0 WHERE doc = $1");
-        cached(done.bind::<BigInt, _>(doc)).execute(self).map(drop)
+        cached_here!(done.bind::<BigInt, _>(doc))
+            .execute(self)
+            .map(drop)
     }
 
     fn all_of(terms: &[Term]) -> String {
@@ -132,7 +134,7 @@ impl TextIndex for PgConnection {
         .bind::<Key, _>(IdColumn(of.issue))
         .bind::<Nullable<Key>, _>(of.comment.map(IdColumn))
         .bind::<Text, _>(terms);
-        cached(text).execute(self).map(drop)
+        cached_here!(text).execute(self).map(drop)
     }
 
     fn index_pending(&mut self, doc: i64, terms: &str) -> QueryResult<()> {
@@ -143,7 +145,7 @@ impl TextIndex for PgConnection {
         )
         .bind::<BigInt, _>(doc)
         .bind::<Text, _>(terms);
-        cached(terms).execute(self).map(drop)
+        cached_here!(terms).execute(self).map(drop)
     }
 
     fn all_of(terms: &[Term]) -> String {

@@ -20,7 +20,7 @@ use super::page::row_limit;
 use super::predicates::{ended_wake, pending_wake};
 use super::row::{Row, all, exactly_one, one};
 use super::runs::queued;
-use crate::store::cached::cached;
+use crate::store::cached::{cached, cached_here};
 use crate::store::columns::{IdColumn, Instant, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, issues, wakes};
@@ -144,7 +144,7 @@ pub(super) fn lock_pending(
         .filter(pending())
         .select(WakeRow::as_select())
         .limit(1);
-    let row = cached(for_update!(query)).get_result(conn).optional();
+    let row = cached_here!(for_update!(query)).get_result(conn).optional();
     one(row.map_err(failed)?)
 }
 
