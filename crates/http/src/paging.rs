@@ -4,6 +4,7 @@
 use data_encoding::BASE64URL_NOPAD;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
 use utoipa::IntoParams;
 use workforce_app::Code;
 use workforce_domain::page::PageRequest;
@@ -25,19 +26,23 @@ pub(crate) struct Paging {
     cursor: Option<String>,
 }
 
-/// The page that a query asks for.
+/// The page of the list at `path` that a query asks for.
 ///
 /// # Errors
 /// `invalid_request` for a limit out of bounds, `invalid_cursor` for a cursor
-/// that was not given out for such a list.
-pub(crate) fn page<K: DeserializeOwned>(query: &Query) -> Result<PageRequest<K>, Problem> {
+/// that was not given out for this list.
+pub(crate) fn page<K: DeserializeOwned>(
+    path: &str,
+    query: &Query,
+) -> Result<PageRequest<K>, Problem> {
     let form = format!("a whole number from 1 to {}", PageRequest::<K>::MAX_LIMIT);
     let limit = match query.value::<usize>("limit", &form)? {
         None => PageRequest::<K>::DEFAULT_LIMIT,
         Some(limit) if (1..=PageRequest::<K>::MAX_LIMIT).contains(&limit) => limit,
         Some(_) => return Err(fault("limit", &format!("must be {form}"))),
     };
-    let after = query.text("cursor")?.map(decode).transpose()?;
+    let after = query.text("cursor")?;
+    let after = after.map(|cursor| read_cursor(path, cursor)).transpose()?;
     Ok(PageRequest {
         after,
         limit,
@@ -45,19 +50,25 @@ pub(crate) fn page<K: DeserializeOwned>(query: &Query) -> Result<PageRequest<K>,
     })
 }
 
-/// The cursor that continues after a key; `None` if the key cannot be written,
-/// which none of ours is.
-pub(crate) fn encode<K: Serialize>(key: &K) -> Option<String> {
-    serde_json::to_vec(key)
-        .ok()
-        .map(|json| BASE64URL_NOPAD.encode(&json))
+/// The key after which a list continues, as a cursor holds it; `None` if it cannot
+/// be written, which none of ours is.
+pub(crate) fn place<K: Serialize>(key: &K) -> Option<String> {
+    serde_json::to_string(key).ok()
 }
 
-fn decode<K: DeserializeOwned>(cursor: &str) -> Result<K, Problem> {
-    BASE64URL_NOPAD
-        .decode(cursor.as_bytes())
-        .ok()
-        .and_then(|json| serde_json::from_slice(&json).ok())
+/// The cursor by which the list at `path` continues after a place.
+pub(crate) fn cursor(path: &str, place: &str) -> String {
+    let mut cursor = mark(path).to_vec();
+    cursor.extend_from_slice(place.as_bytes());
+    BASE64URL_NOPAD.encode(&cursor)
+}
+
+fn read_cursor<K: DeserializeOwned>(path: &str, cursor: &str) -> Result<K, Problem> {
+    let cursor = BASE64URL_NOPAD.decode(cursor.as_bytes()).ok();
+    cursor
+        .as_deref()
+        .and_then(|cursor| cursor.strip_prefix(&mark(path)))
+        .and_then(|place| serde_json::from_slice(place).ok())
         .ok_or_else(|| {
             Problem::at(
                 Code::InvalidCursor,
@@ -65,6 +76,12 @@ fn decode<K: DeserializeOwned>(cursor: &str) -> Result<K, Problem> {
                 "was not given out for this list",
             )
         })
+}
+
+/// By what a list knows its own cursors.
+fn mark(path: &str) -> [u8; 6] {
+    let [a, b, c, d, e, f, ..] = <[u8; 32]>::from(Sha256::digest(path));
+    [a, b, c, d, e, f]
 }
 
 /// The target of `Link: <...>; rel="next"`: the same path and query with
@@ -93,7 +110,7 @@ mod tests {
     type Key = CreationKey<GoalId>;
 
     fn read(text: &str) -> Result<PageRequest<Key>, Code> {
-        page(&Query::parse(text).unwrap()).map_err(|problem| problem.code())
+        page("/api/goals", &Query::parse(text).unwrap()).map_err(|problem| problem.code())
     }
 
     #[test]
@@ -102,7 +119,7 @@ mod tests {
             at: -5,
             id: GoalId::from(uuid::Uuid::from_u128(7)),
         };
-        let cursor = encode(&key).unwrap();
+        let cursor = cursor("/api/goals", &place(&key).unwrap());
         let request = read(&format!("limit=2&cursor={cursor}")).unwrap();
         assert_eq!((request.after, request.limit), (Some(key), 2));
     }
@@ -123,8 +140,13 @@ mod tests {
             updated_at: 2,
             id: IssueId::from(uuid::Uuid::nil()),
         };
-        let other = encode(&other).unwrap();
-        for cursor in ["x", "%20%20a", "e30", &other] {
+        let other = cursor("/api/goals", &place(&other).unwrap());
+        let key = Key {
+            at: 1,
+            id: GoalId::from(uuid::Uuid::nil()),
+        };
+        let elsewhere = cursor("/api/labels", &place(&key).unwrap());
+        for cursor in ["x", "%20%20a", "e30", &other, &elsewhere] {
             assert_eq!(
                 read(&format!("cursor={cursor}")).unwrap_err(),
                 Code::InvalidCursor

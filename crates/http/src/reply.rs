@@ -9,8 +9,8 @@ use crate::paging;
 pub(crate) struct Reply<B> {
     pub(crate) status: StatusCode,
     pub(crate) body: B,
-    /// Continues a list.
-    pub(crate) next_cursor: Option<String>,
+    /// After which a list continues.
+    pub(crate) next_place: Option<String>,
     /// Names this state of what is answered.
     pub(crate) tag: Option<String>,
     /// Where the next piece of a list of events begins.
@@ -25,7 +25,7 @@ impl<B: Serialize> Reply<B> {
         Self {
             status,
             body,
-            next_cursor: None,
+            next_place: None,
             tag: None,
             last_event_id: None,
             secret: false,
@@ -80,10 +80,10 @@ impl<B: Serialize> Reply<Vec<B>> {
 
     /// 200: one page of a list, as a bare array.
     pub(crate) fn page<T: Into<B>, K: Serialize>(page: Page<T, K>) -> Self {
-        let next_cursor = page.next.as_ref().and_then(paging::encode);
+        let next_place = page.next.as_ref().and_then(paging::place);
         let body = page.items.into_iter().map(Into::into).collect();
         Self {
-            next_cursor,
+            next_place,
             ..Self::new(StatusCode::OK, body)
         }
     }

@@ -3,6 +3,7 @@
 mod execute;
 mod queued_write;
 mod request;
+mod response;
 mod scrubbing;
 mod side_effect;
 mod tickets;
@@ -20,13 +21,14 @@ use workforce_domain::port::{Reads, Tx};
 
 use crate::access_rules::Access;
 use crate::headers::{LAST_EVENT, NEXT_CURSOR, REPLAYED, WARNING};
-use crate::paging::next_link;
+use crate::paging::{self, next_link};
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::state::State;
+use execute::StreamRead;
 pub(crate) use execute::caller_name;
-use execute::{Response, StreamRead};
 use queued_write::Steps;
+use response::Response;
 
 /// An answer below this size is not worth compressing.
 const COMPRESSED_FROM: usize = 16 * 1024;
@@ -138,7 +140,7 @@ impl RequestContext {
     where
         I: Send + 'static,
         E: Refusal,
-        B: Serialize,
+        B: Serialize + Send + 'static,
     {
         if self.state.ports.store.has_one_writer() {
             let steps = Steps { parse, act, answer };
@@ -252,7 +254,8 @@ impl RequestContext {
                 "the run header names no run of this agent; ignored",
             ));
         }
-        if let Some(cursor) = served.next_cursor {
+        if let Some(place) = served.next_place {
+            let cursor = paging::cursor(&self.request.path, &place);
             let link = next_link(&self.request.path, &self.request.query, &cursor);
             response.insert_header((header::LINK, link));
             response.insert_header((NEXT_CURSOR, cursor));

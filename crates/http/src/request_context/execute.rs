@@ -1,9 +1,5 @@
 //! What happens on threads that may block.
 
-use std::cell::RefCell;
-use std::mem;
-
-use actix_web::http::StatusCode;
 use serde::Serialize;
 use workforce_app::access::Denied;
 use workforce_app::authenticate::{AuthError, Authenticated, authenticate, authenticate_holder};
@@ -13,100 +9,19 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{Reads, Tx};
 use workforce_domain::time::Timestamp;
 
+use super::response::{Response, ServedWrite};
 use super::{Request, RequestContext};
 use crate::access_rules::Access;
-use crate::idempotency::{IdempotentRequest, KeyGuard, ResponseToStore};
-use crate::json;
+use crate::idempotency::{IdempotentRequest, KeyGuard};
 use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
 use crate::state::State;
-
-/// A served request, ready to be sent.
-pub(super) struct Response {
-    pub(super) status: StatusCode,
-    pub(super) body: Vec<u8>,
-    pub(super) next_cursor: Option<String>,
-    /// The ETag of what is answered.
-    pub(super) tag: Option<String>,
-    /// The answer is that of an earlier request.
-    pub(super) replayed: bool,
-    /// The run header named a run that is not the caller's.
-    pub(super) ignored_run: bool,
-    /// Where the next piece of a list of events begins.
-    pub(super) last_event_id: Option<i64>,
-    /// The engine has something to do.
-    pub(super) signal: bool,
-    secret: bool,
-}
-
-impl Response {
-    pub(super) fn encode<B: Serialize>(
-        reply: &Reply<B>,
-        ignored_run: bool,
-    ) -> Result<Self, Problem> {
-        let body = written(&reply.body).map_err(|error| Problem::internal(&error))?;
-        Ok(Self {
-            status: reply.status,
-            body,
-            next_cursor: reply.next_cursor.clone(),
-            tag: reply.tag.clone(),
-            replayed: false,
-            ignored_run,
-            last_event_id: reply.last_event_id,
-            signal: false,
-            secret: reply.secret,
-        })
-    }
-
-    /// The answer to an earlier request, for its repetition.
-    pub(super) fn replay((status, body): (StatusCode, Vec<u8>), ignored_run: bool) -> Self {
-        Self {
-            status,
-            body,
-            next_cursor: None,
-            tag: None,
-            replayed: true,
-            ignored_run,
-            last_event_id: None,
-            signal: false,
-            secret: true,
-        }
-    }
-
-    /// What is kept of it for a repetition.
-    pub(super) fn kept(&self) -> ResponseToStore<'_> {
-        ResponseToStore {
-            status: self.status,
-            body: &self.body,
-            secret: self.secret,
-        }
-    }
-}
 
 /// What a request that changes something says.
 pub(super) struct ParsedWrite<I> {
     pub(super) input: I,
     /// The request as one that may be a repetition, when it carries a key.
     pub(super) repeatable: Option<IdempotentRequest>,
-}
-
-/// A longer answer is not copied, and takes its draft with it.
-const KEPT_DRAFT: usize = 128 * 1024;
-
-thread_local! {
-    /// Where an answer grows, which by itself would move each time that it doubles.
-    static DRAFT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-fn written(body: &impl Serialize) -> serde_json::Result<Vec<u8>> {
-    DRAFT.with_borrow_mut(|draft| {
-        draft.clear();
-        json::write(draft, body)?;
-        if draft.len() > KEPT_DRAFT {
-            return Ok(mem::take(draft));
-        }
-        Ok(draft.clone())
-    })
 }
 
 impl RequestContext {
@@ -164,7 +79,8 @@ impl RequestContext {
         let store = &self.state.ports.store;
         store
             .write(|tx| self.serve_write(tx, &parsed, &act, &answer))
-            .map_err(into_problem)
+            .map_err(into_problem)?
+            .response()
     }
 
     /// The input of a request that changes something. What cannot be served must not queue for
@@ -193,7 +109,7 @@ impl RequestContext {
         parsed: &ParsedWrite<I>,
         act: &impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>>,
         answer: &impl Fn(T) -> Reply<B>,
-    ) -> Result<Response, Failure<Problem>> {
+    ) -> Result<ServedWrite<B>, Failure<Problem>> {
         let ParsedWrite { input, repeatable } = parsed;
         let vault = &*self.state.ports.vault;
         let now = self.state.ports.clock.now();
@@ -202,18 +118,23 @@ impl RequestContext {
         if let Some(repeatable) = repeatable
             && let Some(first) = repeatable.find(tx, vault, &name, now)?
         {
-            return Ok(Response::replay(first, caller.ignored_run));
+            let response = Response::replay(first, caller.ignored_run);
+            return Ok(ServedWrite::Response(response));
         }
         let signal = Signal::default();
         let value = act(tx, &self.context(&caller, now, &signal), input)
             .map_err(|failure| failure.map(Problem::refused))?;
-        let mut served =
-            Response::encode(&answer(value), caller.ignored_run).map_err(Failure::Refused)?;
-        served.signal = signal.is_raised();
-        if let Some(repeatable) = repeatable {
-            repeatable.keep(tx, vault, &name, now, served.kept())?;
-        }
-        Ok(served)
+        let served = ServedWrite::Reply {
+            reply: answer(value),
+            ignored_run: caller.ignored_run,
+            signal: signal.is_raised(),
+        };
+        let Some(repeatable) = repeatable else {
+            return Ok(served);
+        };
+        let response = served.response().map_err(Failure::Refused)?;
+        repeatable.keep(tx, vault, &name, now, response.kept())?;
+        Ok(ServedWrite::Response(response))
     }
 
     /// The input of a request that changes something, and its key.

@@ -12,7 +12,8 @@ use tokio::sync::oneshot;
 use workforce_app::{Context, Failure, Refusal};
 use workforce_domain::port::{StoreError, Tx, Verdict};
 
-use super::execute::{ParsedWrite, Response};
+use super::execute::ParsedWrite;
+use super::response::ServedWrite;
 use super::{Request, RequestContext};
 use crate::idempotency::KeyGuard;
 use crate::problem::{Problem, into_problem};
@@ -30,7 +31,7 @@ pub(super) struct Steps<P, A, R> {
 }
 
 /// A request on its way through the line.
-struct QueuedWrite<I, A, R> {
+struct QueuedWrite<I, A, R, B> {
     rqctx: RequestContext,
     parsed: ParsedWrite<I>,
     act: A,
@@ -40,15 +41,15 @@ struct QueuedWrite<I, A, R> {
     claim: Option<KeyGuard>,
     span: tracing::Span,
     /// What the last run of its body led to.
-    outcome: Option<Result<Response, Problem>>,
-    served: oneshot::Sender<Result<(RequestContext, Response), Problem>>,
+    outcome: Option<Result<ServedWrite<B>, Problem>>,
+    served: oneshot::Sender<Result<(RequestContext, ServedWrite<B>), Problem>>,
 }
 
-impl<I, T, E, B, A, R> Job for QueuedWrite<I, A, R>
+impl<I, T, E, B, A, R> Job for QueuedWrite<I, A, R, B>
 where
     I: Send,
     E: Refusal,
-    B: Serialize,
+    B: Serialize + Send,
     A: Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send,
     R: Fn(T) -> Reply<B> + Send,
 {
@@ -57,7 +58,7 @@ where
         let (rqctx, parsed) = (&self.rqctx, &self.parsed);
         let serve = || rqctx.serve_write(tx, parsed, &self.act, &self.answer);
         let outcome = match catch_unwind(AssertUnwindSafe(serve)) {
-            Ok(Ok(response)) => Ok(response),
+            Ok(Ok(served)) => Ok(served),
             Ok(Err(Failure::Refused(problem))) => Err(problem),
             Ok(Err(Failure::Store(error))) => return Err(error),
             Err(panic) => Err(panicked(&*panic)),
@@ -85,7 +86,7 @@ where
         };
         drop(claim);
         // Nobody waits any more where the client is gone.
-        let _unheard = served.send(served_with.map(|response| (rqctx, response)));
+        let _unheard = served.send(served_with.map(|served| (rqctx, served)));
     }
 }
 
@@ -107,7 +108,7 @@ impl RequestContext {
     where
         I: Send + 'static,
         E: Refusal,
-        B: Serialize,
+        B: Serialize + Send + 'static,
         P: FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
         A: Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
         R: Fn(T) -> Reply<B> + Send + 'static,
@@ -141,7 +142,10 @@ impl RequestContext {
         };
         state.write_lane.submit(&state.ports.store, Box::new(job));
         match outcome.await {
-            Ok(Ok((rqctx, response))) => rqctx.answer(response),
+            Ok(Ok((rqctx, served))) => match served.response() {
+                Ok(response) => rqctx.answer(response),
+                Err(problem) => problem.answer(&request_id),
+            },
             Ok(Err(problem)) => problem.answer(&request_id),
             Err(lost) => Problem::internal(&lost).answer(&request_id),
         }

@@ -272,6 +272,6 @@ impl Request {
     /// # Errors
     /// `invalid_request`, `invalid_cursor`
     pub(crate) fn page<K: DeserializeOwned>(&self) -> Result<PageRequest<K>, Problem> {
-        paging::page(&self.query()?)
+        paging::page(&self.path, &self.query()?)
     }
 }

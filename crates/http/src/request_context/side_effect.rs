@@ -5,7 +5,8 @@ use serde::Serialize;
 use workforce_app::{Context, Failure, Refusal, Signal};
 use workforce_domain::port::{Reads, Tx};
 
-use super::execute::{Response, caller_name};
+use super::execute::caller_name;
+use super::response::Response;
 use super::{Request, RequestContext};
 use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;

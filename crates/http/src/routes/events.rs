@@ -113,7 +113,7 @@ fn listed(page: EventPage, params: &EventParams) -> Reply<Vec<EventView>> {
         .filter(|numbered| params.has(numbered.event.kind))
         .map(EventView::from);
     let mut reply = Reply::ok(events.collect());
-    reply.next_cursor = more.then(|| paging::encode(&next_after)).flatten();
+    reply.next_place = more.then(|| paging::place(&next_after)).flatten();
     reply.last_event_id = Some(next_after);
     reply
 }

@@ -1,3 +1,4 @@
+use data_encoding::BASE64URL_NOPAD;
 use serde_json::json;
 
 use crate::support::{api_tests, id};
@@ -45,11 +46,26 @@ api_tests! {
             let path = format!("{company}/issues?cursor={cursor}");
             api.get(&path).problem(400, "invalid_cursor");
         }
-        // Cursors whose instants are the earliest, one that a database may not have, the latest.
+        for name in ["one", "two"] {
+            api.post(&format!("{company}/goals"), &json!({ "title": name }))
+                .ok(201);
+        }
+        let goals = format!("{company}/goals?limit=1");
+        let first = api.get(&goals);
+        let cursor = first.header("x-next-cursor").unwrap();
+        let labels = format!("{company}/labels?cursor={cursor}");
+        api.get(&labels).problem(400, "invalid_cursor");
+        let other = api.company("Other");
+        let other = id(&other);
+        let others = format!("/api/companies/{other}/goals?cursor={cursor}");
+        api.get(&others).problem(400, "invalid_cursor");
+        // The earliest instant, one that a database may not have, the latest.
+        let given = BASE64URL_NOPAD.decode(cursor.as_bytes()).unwrap();
+        let (mark, _place) = given.split_at(given.iter().rposition(|&byte| byte == b'{').unwrap());
         for at in [i64::MIN, -210_866_803_200_000_001, i64::MAX] {
-            let key = json!({ "at": at, "id": id(&api.company("Other")) }).to_string();
-            let cursor = data_encoding::BASE64URL_NOPAD.encode(key.as_bytes());
-            api.get(&format!("{company}/goals?cursor={cursor}")).ok(200);
+            let place = json!({ "at": at, "id": other }).to_string();
+            let forged = BASE64URL_NOPAD.encode(&[mark, place.as_bytes()].concat());
+            api.get(&format!("{company}/goals?cursor={forged}")).ok(200);
         }
         for query in [
             "status=nope",
