@@ -116,6 +116,11 @@ impl Problem {
         problem
     }
 
+    /// A path that nothing answers at.
+    pub(crate) fn no_such_path() -> Self {
+        Self::new(Code::RouteNotFound, "this server has no such path")
+    }
+
     /// A caller who has to wait so long before asking again.
     pub(crate) fn rate_limited(wait: Duration) -> Self {
         let mut problem = Self::new(Code::RateLimited, "too many requests; slow down");

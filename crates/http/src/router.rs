@@ -8,7 +8,6 @@ use std::sync::Arc;
 use actix_web::http::Method;
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, web};
 use matchit::InsertError;
-use workforce_app::Code;
 
 use crate::endpoints::{self, Endpoint, Handler};
 use crate::problem::Problem;
@@ -95,8 +94,7 @@ impl Router {
         // As it was sent, but with what needs no escape unescaped.
         let found = self.tree.at(head.match_info().as_str());
         let Ok(found) = found else {
-            return Problem::new(Code::RouteNotFound, "this server has no such path")
-                .answer(&RequestId::of(&head.extensions()));
+            return Problem::no_such_path().answer(&RequestId::of(&head.extensions()));
         };
         let routes = found.value;
         let values = found.params.iter().map(|(_name, value)| value.to_owned());

@@ -6,16 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Server;
-use actix_web::http::header;
 use actix_web::middleware::{Compress, from_fn};
-use actix_web::web::{Bytes, Data, Payload, ServiceConfig};
-use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, HttpServer, web};
-use utoipa_swagger_ui::{Config, SwaggerUi};
+use actix_web::web::{Data, Payload, ServiceConfig};
+use actix_web::{App, HttpRequest, HttpServer, web};
 
+use crate::documentation;
 use crate::head_timeout;
 use crate::middleware::surround;
-use crate::problem::Problem;
-use crate::request_id::RequestId;
 use crate::router::Router;
 use crate::routes;
 use crate::state::State;
@@ -69,40 +66,13 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
     Ok(server.run())
 }
 
-/// Puts every route, the document and its page into an application.
+/// Puts every route, and what describes them, into an application.
 fn configure(config: &mut ServiceConfig, state: Data<State>, router: Arc<Router>) {
     config
         .app_data(state)
-        .service(
-            web::resource("/api/openapi.json")
-                .route(web::get().to(describe))
-                .default_service(web::to(get_only)),
-        )
-        .service(
-            web::resource("/docs")
-                .route(web::get().to(async || {
-                    HttpResponse::PermanentRedirect()
-                        .insert_header((header::LOCATION, "/docs/"))
-                        .finish()
-                }))
-                .default_service(web::to(get_only)),
-        )
-        .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from("/api/openapi.json")))
+        .configure(documentation::configure)
         .default_service(web::to(move |head: HttpRequest, payload: Payload| {
             let router = Arc::clone(&router);
             async move { router.serve(head, payload).await }
         }));
-}
-
-/// The OpenAPI document, which `cargo xtask codegen` makes from the routes.
-pub const DOCUMENT: &[u8] = include_bytes!("../../../openapi.json");
-
-async fn describe() -> HttpResponse {
-    HttpResponse::Ok()
-        .content_type("application/json")
-        .body(Bytes::from_static(DOCUMENT))
-}
-
-async fn get_only(request: HttpRequest) -> HttpResponse {
-    Problem::method_not_allowed("GET").answer(&RequestId::of(&request.extensions()))
 }

@@ -148,5 +148,15 @@ api_tests! {
                 .text
                 .contains("/api/openapi.json")
         );
+        for file in ["/docs/nothing.js", "/docs/../metrics", "/docs/%2e%2e/metrics"] {
+            api.get(file).problem(404, "route_not_found");
+        }
+        let posted = api.post("/docs/", &json!({}));
+        posted.problem(405, "method_not_allowed");
+        assert_eq!(posted.header("allow"), Some("GET, HEAD"));
+        for path in ["/docs", "/docs/", "/api/openapi.json"] {
+            let (head, get) = (api.send("HEAD", path, &[], b""), api.get(path));
+            assert_eq!((head.status, head.text.as_str()), (get.status, ""), "{path}");
+        }
     }
 }
