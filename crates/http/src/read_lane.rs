@@ -27,10 +27,6 @@ const PATIENCE: Duration = Duration::from_millis(5);
 const TURNS: u32 = 20;
 const LINGERS: Duration = Duration::from_millis(1);
 
-/// So often whoever brings a read to an empty line looks for what it found before they sleep. A
-/// read of one object takes less than to be woken does.
-const GLANCES: u32 = 3;
-
 /// A read that waits.
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -77,34 +73,22 @@ impl ReadLane {
         &self,
         read: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, RecvError> {
-        let (sender, mut found) = oneshot::channel();
-        let is_next = self.submit(Box::new(move || {
+        let (sender, found) = oneshot::channel();
+        self.submit(Box::new(move || {
             if !sender.is_closed() {
                 // Whoever does not wait any more does not need it.
                 let _ = sender.send(read());
             }
         }));
-        if is_next {
-            for _ in 0..GLANCES {
-                // Others on this thread go first, and then other threads.
-                tokio::task::yield_now().await;
-                thread::yield_now();
-                if let Ok(found) = found.try_recv() {
-                    return Ok(found);
-                }
-            }
-        }
         found.await
     }
 
-    /// Puts a read at the end of the line, and tells whether nobody waits before it.
-    fn submit(&self, job: Job) -> bool {
+    fn submit(&self, job: Job) {
         let mut line = lock(&self.line);
-        let is_next = line.jobs.is_empty();
         line.jobs.push_back(job);
         let is_served = line.serving >= line.allowed();
         if is_served && line.is_watched {
-            return is_next;
+            return;
         }
         line.serving += usize::from(!is_served);
         line.is_watched |= is_served;
@@ -116,7 +100,6 @@ impl ReadLane {
         } else {
             runtime.spawn_blocking(move || serve(&line));
         }
-        is_next
     }
 }
 
