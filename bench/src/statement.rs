@@ -78,6 +78,13 @@ impl Keys {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    fn only(&self) -> Option<&Key> {
+        match self.0.as_slice() {
+            [key] => Some(key),
+            _ => None,
+        }
+    }
 }
 
 /// How a database is asked whether a key is one of several.
@@ -218,7 +225,13 @@ macro_rules! walk {
                         match value {
                             Value::Key(it) => out.push_bind_param::<KeyType, _>(it),
                             Value::MaybeKey(it) => out.push_bind_param::<Nullable<KeyType>, _>(it),
-                            Value::Keys(it) => <$database as Choice>::push(it, &mut out),
+                            Value::Keys(it) => match it.only() {
+                                Some(key) => {
+                                    out.push_sql("= ");
+                                    out.push_bind_param::<KeyType, _>(key)
+                                }
+                                None => <$database as Choice>::push(it, &mut out),
+                            },
                             Value::Text(it) => out.push_bind_param::<Text, _>(*it),
                             Value::Document(it) => out.push_bind_param::<DocumentType, _>(it),
                             Value::Instant(it) => out.push_bind_param::<InstantType, _>(it),

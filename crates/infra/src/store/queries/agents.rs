@@ -21,14 +21,14 @@ use super::agent_row::AgentRow;
 use super::agent_secrets;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::predicates::{employed_agent, remaining_agent};
-use super::row::{admit, admit_some, all, exactly_one, in_scope, one};
+use super::row::{admit, admit_some, all, exactly_one, in_scope, load_by_ids, one};
 use super::runs::running;
 use super::timers;
-use crate::store::cached::cached;
+use crate::store::cached::{cached, cached_here};
 use crate::store::columns::{IdColumn, InstantColumn, Key};
 use crate::store::errors::failed;
 use crate::store::schema::{agents, heartbeat_runs};
-use crate::store::stable::{fixed, one_of};
+use crate::store::stable::fixed;
 
 #[derive(QueryableByName)]
 struct LinkRow {
@@ -127,7 +127,7 @@ impl AgentReads for Transaction<'_> {
         .bind::<Key, _>(IdColumn(company.company()))
         .bind::<Key, _>(IdColumn(agent))
         .bind::<Integer, _>(i32::try_from(CHAIN_LIMIT).unwrap_or(i32::MAX));
-        let links: Vec<LinkRow> = cached(chain).load(self.conn).map_err(failed)?;
+        let links: Vec<LinkRow> = cached_here!(chain).load(self.conn).map_err(failed)?;
         let mut seen = BTreeSet::from([agent]);
         let mut chain = Vec::with_capacity(links.len());
         for link in links {
@@ -192,15 +192,15 @@ impl AgentReads for Transaction<'_> {
         company: CompanyScope,
         agents: &[AgentId],
     ) -> Result<Vec<AgentId>, StoreError> {
-        let rows: Vec<IdColumn<AgentId>> = heartbeat_runs::table
-            .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
-            .filter(one_of(heartbeat_runs::agent_id, agents.iter().copied()))
-            .filter(running())
-            .select(heartbeat_runs::agent_id)
-            .distinct()
-            .load(self.conn)
-            .map_err(failed)?;
-        Ok(rows.into_iter().map(|id| id.0).collect())
+        let agent = heartbeat_runs::agent_id;
+        let rows: QueryResult<Vec<IdColumn<AgentId>>> =
+            load_by_ids!(self.conn, agent, agents, |has_id| heartbeat_runs::table
+                .filter(heartbeat_runs::company_id.eq(IdColumn(company.company())))
+                .filter(has_id)
+                .filter(running())
+                .select(heartbeat_runs::agent_id)
+                .distinct());
+        Ok(rows.map_err(failed)?.into_iter().map(|id| id.0).collect())
     }
 
     fn has_history(&mut self, company: CompanyScope, agent: AgentId) -> Result<bool, StoreError> {

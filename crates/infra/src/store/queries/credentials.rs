@@ -18,6 +18,7 @@ use super::agent_row::AgentRow;
 use super::page::{fetch_limit, page_of};
 use super::row::{Row, admit, one};
 use super::runs::running;
+use crate::store::cached::cached_here;
 use crate::store::columns::{DigestColumn, IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{agent_keys, agents, companies, heartbeat_runs};
@@ -76,7 +77,7 @@ impl From<&AgentKey> for KeyRow {
 
 impl CredentialReads for Transaction<'_> {
     fn key(&mut self, digest: &[u8; 32]) -> Result<Option<PresentedKey>, StoreError> {
-        let found: Option<(KeyRow, AgentRow, StringEnumColumn<CompanyStatus>)> = agent_keys::table
+        let query = agent_keys::table
             .inner_join(agents::table.inner_join(companies::table))
             .filter(agent_keys::key_hash.eq(DigestColumn(*digest)))
             .select((
@@ -84,9 +85,12 @@ impl CredentialReads for Transaction<'_> {
                 AgentRow::as_select(),
                 companies::status,
             ))
-            .first(self.conn)
-            .optional()
-            .map_err(failed)?;
+            .limit(1);
+        let found: Option<(KeyRow, AgentRow, StringEnumColumn<CompanyStatus>)> =
+            cached_here!(query)
+                .get_result(self.conn)
+                .optional()
+                .map_err(failed)?;
         let Some((key, agent, company_status)) = found else {
             return Ok(None);
         };

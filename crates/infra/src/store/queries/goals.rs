@@ -13,11 +13,10 @@ use super::super::transaction::Transaction;
 use super::super::{LoadingMode, for_update};
 use super::advisory::advisory_lock;
 use super::page::{fetch_limit, page_of};
-use super::row::{Row, admit, admit_some, all, exactly_one, in_scope, length, one};
+use super::row::{Row, admit, admit_some, all, exactly_one, in_scope, length, load_by_ids, one};
 use crate::store::columns::{IdColumn, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::goals;
-use crate::store::stable::one_of;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = goals, treat_none_as_null = true, treat_none_as_default_value = false)]
@@ -91,13 +90,12 @@ impl GoalReads for Transaction<'_> {
     }
 
     fn find_all(&mut self, company: CompanyScope, ids: &[GoalId]) -> Result<Vec<Goal>, StoreError> {
-        let rows: Vec<GoalRow> = goals::table
-            .filter(goals::company_id.eq(IdColumn(company.company())))
-            .filter(one_of(goals::id, ids.iter().copied()))
-            .select(GoalRow::as_select())
-            .load(self.conn)
-            .map_err(failed)?;
-        all(rows)
+        let rows: QueryResult<Vec<GoalRow>> =
+            load_by_ids!(self.conn, goals::id, ids, |has_id| goals::table
+                .filter(goals::company_id.eq(IdColumn(company.company())))
+                .filter(has_id)
+                .select(GoalRow::as_select()));
+        all(rows.map_err(failed)?)
     }
 
     fn list(

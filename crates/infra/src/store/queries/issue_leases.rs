@@ -74,14 +74,13 @@ pub(super) fn of_issue(
     company: CompanyScope,
     issue: IssueId,
 ) -> Result<Option<Lease>, StoreError> {
-    let row: Option<LeaseRow> = issue_leases::table
+    let query = issue_leases::table
         .filter(issue_leases::company_id.eq(IdColumn(company.company())))
         .filter(issue_leases::issue_id.eq(IdColumn(issue)))
         .select(LeaseRow::as_select())
-        .first(conn)
-        .optional()
-        .map_err(failed)?;
-    one(row)
+        .limit(1);
+    let row: QueryResult<Option<LeaseRow>> = cached_here!(query).get_result(conn).optional();
+    one(row.map_err(failed)?)
 }
 
 /// The leases on issues, expired or not.

@@ -15,7 +15,7 @@ use super::super::Connection;
 use super::issue_row::IssueRow;
 use super::predicates::{approved_plan, governed_project, undecided_plan};
 use super::row::all;
-use crate::store::cached::cached;
+use crate::store::cached::{cached, cached_here};
 use crate::store::columns::{IdColumn, Key};
 use crate::store::errors::failed;
 
@@ -77,7 +77,7 @@ pub(super) fn ancestors(
     .bind::<Key, _>(IdColumn(company.company()))
     .bind::<Key, _>(IdColumn(issue))
     .bind::<Integer, _>(MAX_ANCESTORS);
-    let rows: Vec<IssueRow> = cached(chain).load(conn).map_err(failed)?;
+    let rows: Vec<IssueRow> = cached_here!(chain).load(conn).map_err(failed)?;
     let mut seen = BTreeSet::from([issue]);
     // An issue that comes up twice closes a cycle.
     all(rows

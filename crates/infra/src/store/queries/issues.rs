@@ -29,17 +29,19 @@ fn find(conn: &mut Connection, scope: Scope, issue: &IssueRef) -> QueryResult<Op
     match issue {
         IssueRef::Id(id) => {
             let query = issues::table.filter(issues::id.eq(IdColumn(*id)));
-            in_scope!(scope, issues, query, |scoped| scoped
-                .select(IssueRow::as_select())
-                .first(conn)
-                .optional())
+            in_scope!(scope, issues, query, |scoped| cached_here!(
+                scoped.select(IssueRow::as_select()).limit(1)
+            )
+            .get_result(conn)
+            .optional())
         }
         IssueRef::Identifier(identifier) => {
             let query = issues::table.filter(issues::identifier.eq(identifier));
-            in_scope!(scope, issues, query, |scoped| scoped
-                .select(IssueRow::as_select())
-                .first(conn)
-                .optional())
+            in_scope!(scope, issues, query, |scoped| cached_here!(
+                scoped.select(IssueRow::as_select()).limit(1)
+            )
+            .get_result(conn)
+            .optional())
         }
     }
 }
@@ -48,18 +50,18 @@ fn lock(conn: &mut Connection, scope: Scope, issue: &IssueRef) -> QueryResult<Op
     match issue {
         IssueRef::Id(id) => {
             let query = issues::table.filter(issues::id.eq(IdColumn(*id)));
-            in_scope!(scope, issues, query, |scoped| for_update!(
-                scoped.select(IssueRow::as_select())
-            )
-            .first(conn)
+            in_scope!(scope, issues, query, |scoped| cached_here!(for_update!(
+                scoped.select(IssueRow::as_select()).limit(1)
+            ))
+            .get_result(conn)
             .optional())
         }
         IssueRef::Identifier(identifier) => {
             let query = issues::table.filter(issues::identifier.eq(identifier));
-            in_scope!(scope, issues, query, |scoped| for_update!(
-                scoped.select(IssueRow::as_select())
-            )
-            .first(conn)
+            in_scope!(scope, issues, query, |scoped| cached_here!(for_update!(
+                scoped.select(IssueRow::as_select()).limit(1)
+            ))
+            .get_result(conn)
             .optional())
         }
     }

@@ -16,13 +16,12 @@ use super::advisory::advisory_lock;
 use super::conventions;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::project_rows::{ProjectRow, WorkspaceRow};
-use super::row::{admit, all, exactly_one, in_scope, one};
+use super::row::{admit, all, exactly_one, in_scope, load_by_ids, one};
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{
     budget_alerts, goals, project_goals, project_workspaces, projects, spend_totals,
 };
-use crate::store::stable::one_of;
 
 impl ProjectReads for Transaction<'_> {
     fn find(&mut self, scope: Scope, id: ProjectId) -> Result<Option<Project>, StoreError> {
@@ -54,13 +53,12 @@ impl ProjectReads for Transaction<'_> {
         company: CompanyScope,
         ids: &[ProjectId],
     ) -> Result<Vec<Project>, StoreError> {
-        let rows: Vec<ProjectRow> = projects::table
-            .filter(projects::company_id.eq(IdColumn(company.company())))
-            .filter(one_of(projects::id, ids.iter().copied()))
-            .select(ProjectRow::as_select())
-            .load(self.conn)
-            .map_err(failed)?;
-        all(rows)
+        let rows: QueryResult<Vec<ProjectRow>> =
+            load_by_ids!(self.conn, projects::id, ids, |has_id| projects::table
+                .filter(projects::company_id.eq(IdColumn(company.company())))
+                .filter(has_id)
+                .select(ProjectRow::as_select()));
+        all(rows.map_err(failed)?)
     }
 
     fn with_budgets(&mut self, company: CompanyScope) -> Result<Vec<ProjectId>, StoreError> {
@@ -120,23 +118,25 @@ impl ProjectReads for Transaction<'_> {
         company: CompanyScope,
         projects: &[ProjectId],
     ) -> Result<Vec<(ProjectId, GoalLink)>, StoreError> {
-        let rows: Vec<(IdColumn<ProjectId>, IdColumn<GoalId>, String)> = project_goals::table
-            .inner_join(goals::table)
-            .filter(project_goals::company_id.eq(IdColumn(company.company())))
-            .filter(one_of(project_goals::project_id, projects.iter().copied()))
-            .select((
-                project_goals::project_id,
-                project_goals::goal_id,
-                goals::title,
-            ))
-            .order((
-                project_goals::project_id,
-                project_goals::position,
-                project_goals::goal_id,
-            ))
-            .load(self.conn)
-            .map_err(failed)?;
-        rows.into_iter()
+        type Link = (IdColumn<ProjectId>, IdColumn<GoalId>, String);
+        let project = project_goals::project_id;
+        let rows: QueryResult<Vec<Link>> =
+            load_by_ids!(self.conn, project, projects, |has_id| project_goals::table
+                .inner_join(goals::table)
+                .filter(project_goals::company_id.eq(IdColumn(company.company())))
+                .filter(has_id)
+                .select((
+                    project_goals::project_id,
+                    project_goals::goal_id,
+                    goals::title,
+                ))
+                .order((
+                    project_goals::project_id,
+                    project_goals::position,
+                    project_goals::goal_id,
+                )));
+        rows.map_err(failed)?
+            .into_iter()
             .map(|(project, id, title)| {
                 let title = admit("goal", title)?;
                 Ok((project.0, GoalLink { id: id.0, title }))
@@ -182,22 +182,21 @@ impl ProjectReads for Transaction<'_> {
         company: CompanyScope,
         projects: &[ProjectId],
     ) -> Result<Vec<Workspace>, StoreError> {
-        let rows: Vec<WorkspaceRow> = project_workspaces::table
-            .filter(project_workspaces::company_id.eq(IdColumn(company.company())))
-            .filter(one_of(
-                project_workspaces::project_id,
-                projects.iter().copied(),
-            ))
-            .select(WorkspaceRow::as_select())
-            .order((
-                project_workspaces::project_id,
-                project_workspaces::is_primary.desc(),
-                project_workspaces::created_at,
-                project_workspaces::id,
-            ))
-            .load(self.conn)
-            .map_err(failed)?;
-        all(rows)
+        let project = project_workspaces::project_id;
+        let rows: QueryResult<Vec<WorkspaceRow>> =
+            load_by_ids!(self.conn, project, projects, |has_id| {
+                project_workspaces::table
+                    .filter(project_workspaces::company_id.eq(IdColumn(company.company())))
+                    .filter(has_id)
+                    .select(WorkspaceRow::as_select())
+                    .order((
+                        project_workspaces::project_id,
+                        project_workspaces::is_primary.desc(),
+                        project_workspaces::created_at,
+                        project_workspaces::id,
+                    ))
+            });
+        all(rows.map_err(failed)?)
     }
 
     fn conventions(

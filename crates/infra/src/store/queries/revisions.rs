@@ -13,7 +13,7 @@ use super::super::LoadingMode;
 use super::super::transaction::Transaction;
 use super::page::{fetch_limit, page_of};
 use super::row::{Row, author, author_board, in_scope, one};
-use crate::store::cached::cached;
+use crate::store::cached::cached_here;
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::agent_config_revisions;
@@ -123,7 +123,7 @@ impl RevisionReads for Transaction<'_> {
             .filter(agent_config_revisions::company_id.eq(IdColumn(company.company())))
             .filter(agent_config_revisions::agent_id.eq(IdColumn(agent)))
             .select(max(agent_config_revisions::n));
-        let last: Option<i32> = cached(query).get_result(self.conn).map_err(failed)?;
+        let last: Option<i32> = cached_here!(query).get_result(self.conn).map_err(failed)?;
         Ok(last.unwrap_or(0))
     }
 }

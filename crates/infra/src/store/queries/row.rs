@@ -129,3 +129,22 @@ macro_rules! in_scope {
     };
 }
 pub(super) use in_scope;
+
+/// Loads what `$statement` finds for the records whose `$column` holds one of `$ids`, given the
+/// condition for that. For one id alone, which is the usual case, the statement is found prepared
+/// by its place.
+macro_rules! load_by_ids {
+    ($conn:expr, $column:expr, $ids:expr, |$has_id:ident| $statement:expr) => {
+        match $ids {
+            [id] => {
+                let $has_id = $column.eq(IdColumn(*id));
+                $crate::store::cached::cached_here!($statement).load($conn)
+            }
+            ids => {
+                let $has_id = $crate::store::stable::one_of($column, ids.iter().copied());
+                $crate::store::cached::cached($statement).load($conn)
+            }
+        }
+    };
+}
+pub(super) use load_by_ids;

@@ -12,6 +12,7 @@ use workforce_domain::time::Timestamp;
 use super::super::Connection;
 use super::page::row_limit;
 use super::row::{Row, all, length, one};
+use crate::store::cached::cached_here;
 use crate::store::columns::{IdColumn, InstantColumn};
 use crate::store::errors::failed;
 use crate::store::schema::ticket_advances;
@@ -72,12 +73,12 @@ pub(super) fn of_issue(
     company: CompanyScope,
     issue: IssueId,
 ) -> Result<Option<TicketAdvance>, StoreError> {
-    let row = ticket_advances::table
+    let query = ticket_advances::table
         .filter(ticket_advances::company_id.eq(IdColumn(company.company())))
         .filter(ticket_advances::issue_id.eq(IdColumn(issue)))
         .select(AdvanceRow::as_select())
-        .first(conn)
-        .optional();
+        .limit(1);
+    let row: QueryResult<Option<AdvanceRow>> = cached_here!(query).get_result(conn).optional();
     one(row.map_err(failed)?)
 }
 
