@@ -108,10 +108,8 @@ impl Problem {
 
     /// A method that a path does not have.
     pub(crate) fn method_not_allowed(allow: &str) -> Self {
-        let mut problem = Self::new(
-            Code::MethodNotAllowed,
-            format!("this path answers to {allow} only"),
-        );
+        let detail = format!("this path answers to {allow} only");
+        let mut problem = Self::new(Code::MethodNotAllowed, detail);
         problem.0.allow = Some(allow.to_owned());
         problem
     }
