@@ -57,7 +57,7 @@ macro_rules! for_share {
 pub(crate) use for_share;
 
 /// Changes the one row that `$row` finds, and reads these columns of it afterwards, if it is there.
-/// What is changed must not depend on a value.
+/// Which columns are changed must not depend on a value: the statement is found by its place.
 macro_rules! change_one {
     ($row:expr, $changes:expr, $columns:expr, $conn:expr) => {{
         let change = diesel::update($row).set($changes).returning($columns);

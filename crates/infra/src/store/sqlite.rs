@@ -58,7 +58,7 @@ macro_rules! for_share {
 pub(crate) use for_share;
 
 /// Changes the one row that `$row` finds, and reads these columns of it afterwards, if it is there.
-/// What is changed must not depend on a value.
+/// Which columns are changed must not depend on a value: the statement is found by its place.
 /// One statement with `RETURNING` would do both, but SQLite runs it in a savepoint of its own, and
 /// at each savepoint it writes the index of words, which is otherwise written once for a commit.
 macro_rules! change_one {
