@@ -8,13 +8,19 @@ use crate::command::{self, cargo, has_cargo_subcommand};
 use crate::repository::Repository;
 use crate::{clients, packages, test, tidy};
 
+/// What is off otherwise. One look at the workspace with it takes half the time of two; that it
+/// holds together without is seen with each database alone.
+const EVERYTHING: &str = "workforce/s3,workforce-testkit/s3";
+
 /// Runs every check in the order of its price, and stops at the first that fails.
 pub(crate) fn run(repository: &Repository) -> Result<()> {
     let cargo = |arguments: &str| cargo(repository, arguments.split(' '));
     step("formatting", cargo("fmt --all -- --check"))?;
     step(
         "lints",
-        cargo("clippy --workspace --all-targets -- -D warnings"),
+        cargo(&format!(
+            "clippy --workspace --all-targets --features {EVERYTHING} -- -D warnings"
+        )),
     )?;
 
     println!("\n== rules of the repository");
@@ -36,12 +42,6 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
         let arguments = format!("check -p workforce --no-default-features --features {database}");
         step(&format!("{database} alone"), cargo(&arguments))?;
     }
-    step(
-        "attachments in a bucket",
-        cargo(
-            "clippy -p workforce -p workforce-infra -p workforce-testkit --all-targets --features workforce/s3,workforce-testkit/s3 -- -D warnings",
-        ),
-    )?;
     if has_cargo_subcommand(repository, "deny") {
         step("dependencies", cargo("deny check bans licenses sources"))?;
     } else {

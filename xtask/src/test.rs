@@ -121,33 +121,29 @@ fn run_bucket_tests(repository: &Repository, total: &mut TestCount) -> Result<()
     } else {
         cargo(repository, ["test", "--no-fail-fast"])
     };
-    tests.args(["--package", "workforce-infra", "--test", "objects"]);
+    // Of the workspace, so that what it depends on is not built again with other features.
+    tests.args(["--workspace", "--test", "objects"]);
     tests.args(["--features", "workforce-infra/s3,workforce-testkit/s3"]);
-    tests.args(["--package", "workforce-testkit"]);
     test_count::run(tests, total)
 }
 
+/// Runs the examples that the tests have built.
 fn run_examples(repository: &Repository) -> Result<()> {
     let metadata = MetadataCommand::new()
         .current_dir(repository.root())
         .no_deps()
         .exec()
         .context("failed to read the workspace")?;
+    command::run(cargo(repository, ["build", "--workspace", "--examples"]))?;
     let examples = metadata
         .packages
         .iter()
         .filter(|package| package.name.as_str() == PACKAGE_WITH_EXAMPLES)
         .flat_map(|package| &package.targets)
         .filter(|target| target.kind.contains(&TargetKind::Example));
+    let folder = metadata.target_directory.join("debug/examples");
     for example in examples {
-        let arguments = [
-            "run",
-            "-p",
-            PACKAGE_WITH_EXAMPLES,
-            "--example",
-            &example.name,
-        ];
-        command::run(cargo(repository, arguments))?;
+        command::run(command::command(repository, folder.join(&example.name)))?;
     }
     Ok(())
 }

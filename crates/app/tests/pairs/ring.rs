@@ -104,7 +104,7 @@ impl<'s> Ring<'s> {
         });
         let mark = format!("{:08x}", self.met.len() + 1);
         let id = base.company.id;
-        side.execute(&format!("SELECT copy_company('{id}', '{mark}')"));
+        side.execute(&format!("SELECT \"copy_{id}\"('{mark}')"));
         base.marked(&mark)
     }
 
