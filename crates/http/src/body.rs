@@ -8,7 +8,7 @@ use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment};
 use workforce_app::Code;
 use workforce_domain::ObjectOnly;
-use workforce_domain::json_text::marks_raw;
+use workforce_domain::json_text::{MAX_DEPTH, is_too_deep, marks_raw};
 
 use crate::problem::Problem;
 
@@ -34,6 +34,12 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         "" => "{}",
         text => text,
     };
+    if is_too_deep(text) {
+        return Err(invalid(
+            "",
+            &format!("the body nests more than {MAX_DEPTH} levels"),
+        ));
+    }
     if marks_raw(text) {
         return Err(invalid(
             "",

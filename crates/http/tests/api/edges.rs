@@ -118,6 +118,30 @@ api_tests! {
         assert_eq!(api.get("/api/companies").ok(200), json!([]));
     }
 
+    fn what_nests_as_deep_as_may_be_is_read_again_wherever_it_is_told(api) {
+        let nested = |levels: usize| (0..levels).fold(json!(1), |within, _level| json!({ "a": within }));
+        let company = api.company("Acme");
+        let agent = format!("/api/agents/{}", id(&api.agent(&company, "Ada")));
+        let company = id(&company);
+        let wants = json!({ "requireBoardApprovalForNewAgents": true });
+        api.patch(&format!("/api/companies/{company}"), &wants).ok(200);
+        let draft = json!({ "name": "Bob", "role": "engineer", "metadata": nested(98) });
+        for levels in [99, 98] {
+            api.patch(&agent, &json!({ "metadata": nested(levels) })).ok(200);
+            api.patch(&agent, &json!({ "adapterConfig": nested(levels) })).ok(200);
+        }
+        api.patch(&agent, &json!({ "metadata": nested(100) }))
+            .problem(400, "invalid_json");
+        let hire = format!("/api/companies/{company}/agent-hires");
+        api.post(&hire, &draft).ok(201);
+        for list in ["activity", "agents", "approvals"] {
+            let rows = api.get(&format!("/api/companies/{company}/{list}")).ok(200);
+            assert!(!rows.as_array().unwrap().is_empty(), "{list}");
+        }
+        let revisions = api.get(&format!("{agent}/config-revisions")).ok(200);
+        assert_eq!(revisions[0]["afterConfig"]["adapterConfig"], nested(98));
+    }
+
     fn large_answers_are_compressed_for_those_who_ask(api) {
         let company = api.company("Acme");
         let goals = format!("/api/companies/{}/goals", id(&company));

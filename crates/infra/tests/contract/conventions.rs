@@ -62,6 +62,12 @@ on_both_databases! {
         };
         save(&world, &project, &marked("$serde_json::private::RawValue"));
         assert_eq!(find(&world, &project), Some(marked("serde_json::private::RawValue")));
+        let deep = Conventions {
+            extra_references: (0..200).fold(json!([]), |within, _level| json!([within])),
+            ..full.clone()
+        };
+        save(&world, &project, &deep);
+        assert_eq!(find(&world, &project), Some(deep));
         assert_eq!(find(&world, &other), None);
         let stranger = World::new(store);
         let seen = stranger.read(|reads| reads.projects().conventions(stranger.scope(), project.id));
