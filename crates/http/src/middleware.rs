@@ -12,7 +12,7 @@ use actix_web::{Error, HttpMessage, web};
 use tracing::Instrument;
 use workforce_app::Code;
 
-use crate::head_timeout::Awaited;
+use crate::head_timeout::{Answer, Watched};
 use crate::problem::Problem;
 use crate::refusals::assert_described;
 use crate::request_id::RequestId;
@@ -35,9 +35,7 @@ pub(crate) async fn surround(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let began = Instant::now();
-    if let Some(connection) = request.conn_data::<Awaited>() {
-        connection.has_come();
-    }
+    let served = request.conn_data::<Watched>().map(Watched::has_come);
     let id = RequestId::choose(request.headers(), || state.ports.ids.next().to_string());
     let span = tracing::debug_span!(
         "request",
@@ -72,7 +70,9 @@ pub(crate) async fn surround(
     }
     finish(&mut response);
     log(&response, route, code, took);
-    Ok(response)
+    Ok(response
+        .map_into_boxed_body()
+        .map_body(|_head, body| Answer { body, served }))
 }
 
 /// One line per request: only what failed or took long shows unless somebody

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
@@ -88,4 +88,24 @@ fn whoever_does_not_ask_at_all_is_turned_away() {
     let mut slow = connect(&server);
     slow.write_all(b"GET /api/hea").unwrap();
     assert_eq!(status_line(&mut slow), "HTTP/1.1 408 Request Timeout");
+}
+
+#[test]
+fn whoever_begins_to_ask_again_and_does_not_end_is_let_go() {
+    let folder = folder();
+    let server = Server::start(folder.path());
+    let mut slow = connect(&server);
+    let request = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    slow.write_all(request).unwrap();
+    let mut answer = [0; 4096];
+    let length = slow.read(&mut answer).unwrap();
+    assert!(answer[..length].starts_with(b"HTTP/1.1 200 OK"));
+    slow.write_all(&request[..9]).unwrap();
+    let began = Instant::now();
+    assert_eq!(slow.read(&mut answer).unwrap(), 0);
+    assert!(
+        began.elapsed() > Duration::from_secs(15),
+        "{:?}",
+        began.elapsed()
+    );
 }
