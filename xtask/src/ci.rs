@@ -35,7 +35,9 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
         println!("skipped: Node.js, npm or Python is not installed");
     }
 
-    let mut documentation = cargo("doc --workspace --no-deps");
+    let mut documentation = cargo(&format!(
+        "doc --workspace --no-deps --features {EVERYTHING}"
+    ));
     documentation.env("RUSTDOCFLAGS", "-D warnings");
     step("documentation", documentation)?;
     for database in ["sqlite", "postgres"] {
