@@ -15,6 +15,8 @@ use crate::test_count::{self, TestCount};
 
 /// The package whose examples show how to embed it, and so must run.
 const PACKAGE_WITH_EXAMPLES: &str = "workforce-domain";
+/// Attachments in a bucket, and a server for their tests, which are off otherwise.
+pub(crate) const BUCKET_FEATURES: &str = "workforce/s3,workforce-testkit/s3";
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct Options {
@@ -123,7 +125,7 @@ fn run_bucket_tests(repository: &Repository, total: &mut TestCount) -> Result<()
     };
     // Of the workspace, so that what it depends on is not built again with other features.
     tests.args(["--workspace", "--test", "objects"]);
-    tests.args(["--features", "workforce-infra/s3,workforce-testkit/s3"]);
+    tests.args(["--features", BUCKET_FEATURES]);
     test_count::run(tests, total)
 }
 
