@@ -1,8 +1,9 @@
 use std::io;
 
+use workforce_domain::port::StoreError;
 use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
 
-use crate::live::Halt;
+use crate::live::{Halt, LiveRun};
 use crate::program_run::ProgramRun;
 use crate::state::EngineState;
 
@@ -29,6 +30,15 @@ impl ExecutionResult {
     pub(crate) fn broken(error: impl Into<String>) -> Self {
         let lost = RunOutcome::Lost(RunErrorCode::Internal);
         Self::before_start(RunEnd::without_exit(lost, error))
+    }
+
+    /// A run that had not begun when the store failed.
+    pub(crate) fn without_store(live: &LiveRun, error: &StoreError) -> Self {
+        tracing::error!(%error, cause = ?error, run = %live.run, "a run cannot begin");
+        match live.halted() {
+            Some(halt) => Self::halted(halt),
+            None => Self::broken("the store failed before the start"),
+        }
     }
 
     fn before_start(end: impl Into<Option<RunEnd>>) -> Self {

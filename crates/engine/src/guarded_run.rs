@@ -14,6 +14,7 @@ use workforce_guard::{LaunchError, ProcessIdentity, Start, leftovers};
 
 use crate::execution_result::ExecutionResult;
 use crate::live::{Halt, LiveRun};
+use crate::outage::until_answered;
 use crate::program_run::{ProgramRun, RunMemo};
 use crate::run_metering::{Meter, use_of_lost};
 use crate::run_verdict;
@@ -130,11 +131,18 @@ async fn record(
         process_group: identity.process_group,
         start_ticks: identity.start_ticks,
     };
-    let (begun, lease) = (Instant::now(), state.config.lease);
-    let recorded = state
-        .store
-        .write(move |tx, ctx| steps::record_process(tx, ctx, &process, fence, &told, lease));
-    let halt = match recorded.await? {
+    let lease = state.config.lease;
+    let told = Arc::new(told);
+    let record = || async {
+        let (begun, told) = (Instant::now(), Arc::clone(&told));
+        let recorded = state
+            .store
+            .write(move |tx, ctx| steps::record_process(tx, ctx, &process, fence, &told, lease));
+        Ok((recorded.await?, begun))
+    };
+    // The program waits meanwhile.
+    let (standing, begun) = until_answered(live, record).await?;
+    let halt = match standing {
         Standing::Ours => {
             live.note_renewal(begun);
             return Ok(());

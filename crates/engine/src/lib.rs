@@ -23,6 +23,7 @@ mod live;
 mod log_packing;
 mod log_publisher;
 mod log_store;
+mod outage;
 mod private_files;
 mod process_cleanup;
 mod program_run;

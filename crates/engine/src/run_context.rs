@@ -14,6 +14,8 @@ use workforce_scrub::Patterns;
 
 use crate::config::AgentHome;
 use crate::instructions::RunCopy;
+use crate::live::LiveRun;
+use crate::outage::until_answered;
 use crate::secret_resolution::{self, ResolutionError};
 use crate::state::EngineState;
 use crate::tickets::Place;
@@ -70,14 +72,16 @@ impl RunContext {
 /// Gathers what a claimed run needs to know.
 pub(crate) async fn prepare(
     state: &Arc<EngineState>,
+    live: &LiveRun,
     claimed: ClaimedRun,
     token: MintedToken,
 ) -> Result<RunContext, ResolutionError> {
-    let facts = claimed.clone();
-    let known = state
-        .store
-        .read(move |reads| look_up(reads, &facts))
-        .await?;
+    let facts = Arc::new(claimed.clone());
+    let look_up = || {
+        let facts = Arc::clone(&facts);
+        state.store.read(move |reads| look_up(reads, &facts))
+    };
+    let known = until_answered(live, look_up).await?;
     let settings = settings(
         &claimed.agent.adapter_config,
         claimed.agent.id,
@@ -88,7 +92,8 @@ pub(crate) async fn prepare(
         let has_private_home = state.config.agent_home == AgentHome::Private;
         account.key(claimed.agent.id, has_private_home)
     });
-    let (settings, values) = secret_resolution::resolve(state, &claimed.run, settings).await?;
+    let (settings, values) =
+        secret_resolution::resolve(state, live, &claimed.run, settings).await?;
     let secrets = secret_resolution::unwritten(&settings, values, &token);
     Ok(RunContext {
         patterns: Patterns::of(secrets.iter().map(String::as_str)),

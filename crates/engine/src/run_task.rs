@@ -122,10 +122,10 @@ async fn execute(
     token: MintedToken,
 ) -> Option<ExecutionResult> {
     let adapter = adapter(claimed.agent.adapter_type);
-    match run_context::prepare(&state, claimed, token).await {
+    match run_context::prepare(&state, &live, claimed, token).await {
         Ok(mut context) => {
             live.note_patterns(context.patterns.clone());
-            match place_of(&state, &context.claimed.run).await {
+            match place_of(&state, &live, &context.claimed.run).await {
                 Ok(place) => context.worktree = place,
                 Err(no_place) => return Some(without_place(&live, no_place)),
             }
@@ -146,10 +146,7 @@ async fn execute(
             let code = RunErrorCode::SecretUnresolved;
             Some(ExecutionResult::failed(code, unresolved.to_string()))
         }
-        Err(error @ ResolutionError::Store(_)) => {
-            tracing::error!(%error, cause = ?error, run = %live.run, "a run cannot be prepared");
-            Some(ExecutionResult::broken("the store failed before the start"))
-        }
+        Err(ResolutionError::Store(error)) => Some(ExecutionResult::without_store(&live, &error)),
     }
 }
 
@@ -160,10 +157,7 @@ fn without_place(live: &LiveRun, no_place: NoPlace) -> ExecutionResult {
         NoPlace::Missing(failure) => {
             ExecutionResult::failed(RunErrorCode::WorkspaceMissing, failure.message)
         }
-        NoPlace::Store(error) => {
-            tracing::error!(%error, cause = ?error, run = %live.run, "a run cannot be placed");
-            ExecutionResult::broken("the store failed before the start")
-        }
+        NoPlace::Store(error) => ExecutionResult::without_store(live, &error),
     }
 }
 

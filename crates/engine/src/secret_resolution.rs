@@ -12,6 +12,8 @@ use workforce_domain::run::Run;
 use workforce_domain::secret::{ExternalRef, SecretProvider, references};
 
 use crate::external_secrets::{self, ExternalSecretError};
+use crate::live::LiveRun;
+use crate::outage::until_answered;
 use crate::state::EngineState;
 
 /// Why a run cannot have what its configuration names.
@@ -27,10 +29,11 @@ pub(crate) enum ResolutionError {
 /// environment and for nothing else. Their versions are recorded before.
 pub(crate) async fn resolve(
     state: &Arc<EngineState>,
+    live: &LiveRun,
     run: &Run,
     mut config: Document,
 ) -> Result<(Document, Vec<String>), ResolutionError> {
-    let found = kept(state, run, &config).await?;
+    let found = kept(state, live, run, &config).await?;
     let mut values = Vec::new();
     for found in found {
         let variable = found.variable.clone();
@@ -123,22 +126,25 @@ fn bind(config: &mut Document, variable: String, value: &str) {
 /// What the store knows of the references.
 async fn kept(
     state: &Arc<EngineState>,
+    live: &LiveRun,
     run: &Run,
     config: &Document,
 ) -> Result<Vec<Found>, ResolutionError> {
     if !names_secrets(config) {
         return Ok(Vec::new());
     }
-    let (run, config) = (run.clone(), config.clone());
-    let found = state.store.write(move |tx, ctx| {
-        match secrets::resolve(tx, ctx, &run, &config) {
-            Ok(found) => Ok(Ok(found)),
-            // Nothing was written down.
-            Err(Failure::Refused(unresolved)) => Ok(Err(unresolved)),
-            Err(Failure::Store(error)) => Err(Failure::Store(error)),
-        }
-    });
-    Ok(found.await??)
+    let resolve = || {
+        let (run, config) = (run.clone(), config.clone());
+        state.store.write(move |tx, ctx| {
+            match secrets::resolve(tx, ctx, &run, &config) {
+                Ok(found) => Ok(Ok(found)),
+                // Nothing was written down.
+                Err(Failure::Refused(unresolved)) => Ok(Err(unresolved)),
+                Err(Failure::Store(error)) => Err(Failure::Store(error)),
+            }
+        })
+    };
+    Ok(until_answered(live, resolve).await??)
 }
 
 /// True also for references that are not whole, which are told then.

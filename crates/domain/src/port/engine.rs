@@ -151,7 +151,8 @@ pub trait EngineWrites {
         lease_until: Timestamp,
     ) -> Result<Vec<RenewedRun>, StoreError>;
 
-    /// Records the process of a run, before it may execute anything.
+    /// Records the process of a run, before it may execute anything. May be done again after a
+    /// failure: a run has one process, the one recorded last.
     fn record_process(&mut self, process: &ProcessRecord) -> Result<(), StoreError>;
 
     /// Notes what a running run is started with, in the transaction that

@@ -50,6 +50,20 @@ pub enum StoreError {
     Failed(#[source] Box<dyn core::error::Error + Send + Sync>),
 }
 
+impl StoreError {
+    /// Whether the same may go well later, without anybody's doing: the store was away, was
+    /// busy or had no room.
+    #[must_use]
+    pub const fn may_pass(&self) -> bool {
+        match self {
+            Self::Contended | Self::Unavailable(_) | Self::Full(_) | Self::OutcomeUnknown(_) => {
+                true
+            }
+            Self::Constraint { .. } | Self::Corrupt(_) | Self::Failed(_) => false,
+        }
+    }
+}
+
 /// Why a use case did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure<E> {

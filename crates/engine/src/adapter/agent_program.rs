@@ -9,18 +9,18 @@ use workforce_app::prompt::{self, PromptFacts};
 use workforce_domain::Document;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::cost::BillingType;
-use workforce_domain::port::StoreError;
 use workforce_domain::run::RunStart;
 use workforce_domain::session::{SessionPlan, SessionWish};
 use workforce_domain::string_enum::StringEnum;
 use workforce_guard::{HomeFile, JudgedBy, Start};
 
-use super::composed_prompt::{PromptTerms, compose, digest, preamble, unread};
+use super::composed_prompt::{PromptTerms, compose, digest, preamble};
 use super::local::{Command, Place, make_place, unusable};
 use super::{Adapter, RunFuture};
 use crate::execution_result::ExecutionResult;
 use crate::guarded_run;
 use crate::live::LiveRun;
+use crate::outage::until_answered;
 use crate::program_run::{ProgramStart, RunMemo};
 use crate::run_context::RunContext;
 use crate::state::EngineState;
@@ -64,7 +64,7 @@ async fn prepare(
     let place = make_place(state, context, &line.environment).await?;
     let directory = place.cwd.to_string_lossy().into_owned();
     let fingerprint = fingerprint(state, context);
-    let known = known(state, context, &directory, &fingerprint).await?;
+    let known = known(state, live, context, &directory, &fingerprint).await?;
     let resumed = known.plan.resumed().cloned();
     let gone_on_with = resumed
         .as_ref()
@@ -217,16 +217,16 @@ pub(crate) fn user_of(state: &EngineState, settings: &Document) -> RunUser {
 
 async fn known(
     state: &EngineState,
+    live: &LiveRun,
     context: &RunContext,
     directory: &str,
     fingerprint: &str,
 ) -> Result<Known, ExecutionResult> {
-    let claimed = context.claimed.clone();
-    let now = state.store.ports.clock.now();
-    let (directory, fingerprint) = (directory.to_owned(), fingerprint.to_owned());
-    let known: Result<Known, StoreError> = state
-        .store
-        .read(move |reads| {
+    let look_up = || {
+        let claimed = context.claimed.clone();
+        let now = state.store.ports.clock.now();
+        let (directory, fingerprint) = (directory.to_owned(), fingerprint.to_owned());
+        state.store.read(move |reads| {
             let (agent, task) = (&claimed.agent, claimed.run.issue.into());
             let scope = claimed.company.scope();
             let session =
@@ -244,6 +244,7 @@ async fn known(
                 plan: SessionPlan::decide(session.as_ref(), &wish, now),
             })
         })
-        .await;
-    known.map_err(|error| unread(&error))
+    };
+    let known = until_answered(live, look_up).await;
+    known.map_err(|error| ExecutionResult::without_store(live, &error))
 }

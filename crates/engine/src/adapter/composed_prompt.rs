@@ -3,10 +3,8 @@
 use workforce_app::prompt::{
     self, InstructionCopy, Prompt, PromptFacts, PromptInput, WorkingPlace,
 };
-use workforce_domain::port::StoreError;
 use workforce_domain::run::PromptDigest;
 
-use crate::execution_result::ExecutionResult;
 use crate::run_context::RunContext;
 
 /// What the prompt of a run depends on beside the run.
@@ -79,10 +77,4 @@ pub(super) fn digest(prompt: &Prompt) -> PromptDigest {
         sha256: prompt.digest(),
         bytes: i32::try_from(prompt.len()).unwrap_or(i32::MAX),
     }
-}
-
-/// The end of a run whose prompt cannot be written for a fault of the store.
-pub(super) fn unread(error: &StoreError) -> ExecutionResult {
-    tracing::error!(%error, cause = ?error, "the prompt of a run cannot be written");
-    ExecutionResult::broken("the store failed before the start")
 }

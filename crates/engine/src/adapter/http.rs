@@ -10,13 +10,14 @@ use workforce_domain::run::{RunErrorCode, RunStart};
 use workforce_guard::{ChildEnvironment, JudgedBy, Limits, Start};
 use workforce_http_caller::{Call, Method, SUBCOMMAND};
 
-use super::composed_prompt::{PromptTerms, compose, digest, preamble, unread};
+use super::composed_prompt::{PromptTerms, compose, digest, preamble};
 use super::local::{Command, make_bare_place, unusable};
 use super::settings::{DEFAULT_IDLE, DEFAULT_WALL, env};
 use super::{Adapter, RunFuture, http_body};
 use crate::execution_result::ExecutionResult;
 use crate::guarded_run;
 use crate::live::LiveRun;
+use crate::outage::until_answered;
 use crate::program_run::RunMemo;
 use crate::run_context::RunContext;
 use crate::state::EngineState;
@@ -64,13 +65,15 @@ async fn prepare(
         .filled_headers(&variables)
         .map_err(|fault| misconfigured(&fault))?;
     let method = settings.method.as_deref().and_then(Method::parse);
-    let claimed = context.claimed.clone();
-    let now = state.store.ports.clock.now();
-    let facts = state
-        .store
-        .read(move |reads| prompt::facts(reads, &claimed, now))
+    let look_up = || {
+        let (claimed, now) = (context.claimed.clone(), state.store.ports.clock.now());
+        state
+            .store
+            .read(move |reads| prompt::facts(reads, &claimed, now))
+    };
+    let facts = until_answered(live, look_up)
         .await
-        .map_err(|error| unread(&error))?;
+        .map_err(|error| ExecutionResult::without_store(live, &error))?;
     let terms = PromptTerms {
         template: settings.prompt_template.as_deref(),
         cwd: None,

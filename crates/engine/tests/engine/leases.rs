@@ -5,7 +5,7 @@ use workforce_domain::actor::CompanyOwned;
 use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome, RunStatus};
 use workforce_testkit::store::postgres_store;
 
-use crate::support::{House, UNTIL_GO, eventually, is_live};
+use crate::support::{House, PATIENCE, UNTIL_GO, eventually, is_live};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_lost_its_lease_writes_nothing_more() {
@@ -81,6 +81,53 @@ async fn the_end_of_a_run_is_written_when_the_store_is_there_again() {
     assert_eq!((run.status, run.exit_code), (RunStatus::Failed, Some(5)));
     engine.shutdown().await;
     assert_eq!(house.processes(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_to_begin_waits_for_a_store_that_is_away() {
+    let house = House::new();
+    let (engine, store) = house.start_fragile(house.config());
+    // Between any two of the transactions with which a run begins.
+    for transactions in 0..6 {
+        let agent = house.hire_shell("echo begun >> begun");
+        let stranger = house.new_instance();
+        store.break_after_claim(stranger, transactions, Duration::from_millis(400));
+        let run = house.invoke(agent).run.id;
+        let run = house.ended(run).await;
+        let end = (run.status, run.error_code, &run.error);
+        assert_eq!(
+            end,
+            (RunStatus::Succeeded, None, &None),
+            "after {transactions}"
+        );
+    }
+    let begun = std::fs::read_to_string(house.path("begun")).unwrap();
+    assert_eq!(begun.lines().count(), 6);
+    engine.shutdown().await;
+    assert_eq!(house.processes(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_waits_for_the_store_is_queued_again_when_its_server_stops() {
+    let house = House::new();
+    let (engine, store) = house.start_fragile(house.config());
+    let agent = house.hire_shell("echo begun >> begun");
+    store.break_after_claim(house.new_instance(), 0, PATIENCE);
+    let run = house.invoke(agent).run.id;
+    eventually("its claim", || {
+        (house.run(run).status == RunStatus::Running).then_some(())
+    })
+    .await;
+    let mended = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        store.mend();
+    };
+    tokio::join!(engine.shutdown(), mended);
+    let ended = house.run(run);
+    assert_eq!(ended.error_code, Some(RunErrorCode::ServerShutdown));
+    let queued = house.runs(&[RunStatus::Queued]);
+    assert_eq!(queued.len(), 1, "{queued:?}");
+    assert!(!house.path("begun").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

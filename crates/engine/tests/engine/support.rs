@@ -25,7 +25,7 @@ pub(crate) use self::http_agent::{HttpAgent, answer};
 pub(crate) use self::processes::{Stray, is_live, variables};
 
 /// Longer than any of the tests waits for anything.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) const BOARD: Caller = Caller {
     actor: Actor::Board(BoardMember::Local),

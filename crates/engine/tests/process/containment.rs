@@ -80,11 +80,13 @@ impl Site {
         start
     }
 
-    /// What a script prints.
+    /// What a script prints, as one stream: of two, a line of one may come amid a line of the
+    /// other.
     async fn output(&self, means: Means, script: &str) -> String {
+        let script = format!("exec 2>&1\n{script}");
         let mut running = self
             .bench
-            .start_by(&self.guard, self.start(means, script))
+            .start_by(&self.guard, self.start(means, &script))
             .await;
         running.ended().await;
         let log = self.bench.log();

@@ -122,6 +122,8 @@ on_both_databases! {
             start_ticks: 1 << 40,
         };
         world.write(|tx| {
+            let first = ProcessRecord { pid: 4710, ..process(&left, dead) };
+            tx.engine_mut().record_process(&first)?;
             tx.engine_mut().record_process(&process(&left, dead))?;
             tx.engine_mut().record_process(&process(&own, new))
         });

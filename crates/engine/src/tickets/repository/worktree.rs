@@ -17,6 +17,8 @@ use workforce_git::{Branch, CommitId, Git, Repository, Worktree};
 use super::source::{self, Source, branch};
 use super::{PATIENCE, git_of};
 use crate::adapter::local::offload;
+use crate::live::LiveRun;
+use crate::outage::until_answered;
 use crate::state::EngineState;
 use crate::tickets::fault::{failure, of_git};
 use crate::tickets::settings::TicketSettings;
@@ -144,12 +146,12 @@ pub(crate) enum NoPlace {
 /// for a run without one.
 pub(crate) async fn place_of(
     state: &Arc<EngineState>,
+    live: &LiveRun,
     run: &Run,
 ) -> Result<Option<Place>, NoPlace> {
     let (company, id) = (run.scope(), run.id);
-    let found = state
-        .store
-        .read(move |reads| {
+    let find = || {
+        state.store.read(move |reads| {
             let Some(record) = reads.execution_workspaces().of_run(company, id)? else {
                 return Ok(None);
             };
@@ -157,8 +159,8 @@ pub(crate) async fn place_of(
             let workspace = reads.projects().find_workspace(company, workspace)?;
             Ok(Some((record, workspace)))
         })
-        .await
-        .map_err(NoPlace::Store)?;
+    };
+    let found = until_answered(live, find).await.map_err(NoPlace::Store)?;
     let Some((record, workspace)) = found else {
         return Ok(None);
     };

@@ -27,8 +27,12 @@ use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, Key, StringEnum
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = run_processes, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(
+    table_name = run_processes,
+    primary_key(run_id),
+    treat_none_as_default_value = false
+)]
 struct ProcessRow {
     run_id: IdColumn<RunId>,
     company_id: IdColumn<CompanyId>,
@@ -266,15 +270,19 @@ impl EngineWrites for Transaction<'_> {
     }
 
     fn record_process(&mut self, process: &ProcessRecord) -> Result<(), StoreError> {
+        let row = ProcessRow {
+            run_id: IdColumn(process.run),
+            company_id: IdColumn(process.company),
+            instance_id: IdColumn(process.instance),
+            pid: process.pid,
+            process_group: process.process_group,
+            start_ticks: process.start_ticks,
+        };
         diesel::insert_into(run_processes::table)
-            .values(ProcessRow {
-                run_id: IdColumn(process.run),
-                company_id: IdColumn(process.company),
-                instance_id: IdColumn(process.instance),
-                pid: process.pid,
-                process_group: process.process_group,
-                start_ticks: process.start_ticks,
-            })
+            .values(&row)
+            .on_conflict(run_processes::run_id)
+            .do_update()
+            .set(&row)
             .execute(self.conn)
             .map_err(failed)?;
         Ok(())
