@@ -27,10 +27,13 @@ use crate::store::errors::failed;
 
 /// The task's name among those that are supervised.
 const TASK: &str = "checkpoints";
-/// So many pages that are not copied are worth a checkpoint.
-const WORTH_COPYING: i32 = 1_000;
+/// So many pages that are not copied are worth a checkpoint. With more, a page that many commits
+/// wrote is copied less often; with fewer, a flush that commits wait for is shorter.
+const WORTH_COPYING: i32 = 2_000;
 /// A log of so many pages, 32 MiB, is to begin anew.
 const LONG: i32 = 8_000;
+/// So many pages the writer does not copy, which waits for it.
+const TOO_MANY_FOR_WRITER: i32 = 1_000;
 /// So long the thread lets commits come together before it looks.
 const PAUSE: Duration = Duration::from_millis(20);
 /// So long it waits after a failure.
@@ -178,11 +181,16 @@ impl Log {
         self.log - self.checkpointed
     }
 
+    /// Whether the rest is much for the thread, or for the writer, whose it is next.
+    const fn is_worth_copying(self) -> bool {
+        self.rest() >= WORTH_COPYING || (self.log >= LONG && self.rest() >= TOO_MANY_FOR_WRITER)
+    }
+
     /// Whether the writer is to copy the rest, which it waits for: the log is long, and the rest is
     /// little or, since as much is added as is copied meanwhile, no longer becomes less.
     const fn ends_soon(self, before: Self) -> bool {
         let becomes_less = self.rest() < before.rest();
-        self.log >= LONG && (self.rest() < WORTH_COPYING || !becomes_less)
+        self.log >= LONG && (self.rest() < TOO_MANY_FOR_WRITER || !becomes_less)
     }
 }
 
@@ -207,13 +215,13 @@ impl Copier {
             return Ok(None);
         };
         let left = self.left.take();
-        if before.rest() < WORTH_COPYING {
+        if !before.is_worth_copying() {
             return Ok(Some(before.ends_soon(before)));
         }
         let Some(copied) = self.copy(before)? else {
             return Ok(None);
         };
-        if copied.rest() >= WORTH_COPYING {
+        if copied.is_worth_copying() {
             // A reader stands in the way, and would in the writer's.
             return Ok(Some(false));
         }

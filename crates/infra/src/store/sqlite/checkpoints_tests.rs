@@ -116,7 +116,7 @@ fn a_log_that_a_reader_held_is_not_left_to_a_commit() {
     assert!(!database.ends_soon());
     Rollback.run(&mut reader).unwrap();
     database.commit();
-    wait_until(|| database.log().rest() < WORTH_COPYING);
+    wait_until(|| database.log().rest() < TOO_MANY_FOR_WRITER);
     wait_until(|| database.ends_soon());
     database.commit_until_anew();
 }
@@ -174,11 +174,33 @@ fn the_writer_ends_a_long_log_when_the_rest_is_little_or_no_longer_becomes_less(
         (log(LONG - 1, 0), log(LONG - 1, LONG - 1), false),
         // Long, and nearly all of it copied, whether now or before.
         (log(LONG, LONG), log(LONG, LONG), true),
-        (log(LONG, 0), log(LONG + WORTH_COPYING - 1, LONG), true),
+        (
+            log(LONG, 0),
+            log(LONG + TOO_MANY_FOR_WRITER - 1, LONG),
+            true,
+        ),
         // What was added meanwhile is copied faster than it comes, or is not.
         (log(40 * LONG, 0), log(50 * LONG, 40 * LONG), false),
         (log(50 * LONG, 40 * LONG), log(60 * LONG, 50 * LONG), true),
     ] {
         assert_eq!(after.ends_soon(before), ends_soon, "{after:?}");
+    }
+}
+
+#[test]
+fn what_the_writer_would_wait_for_is_copied_before() {
+    let log = |log, checkpointed| Log {
+        busy: 0,
+        log,
+        checkpointed,
+    };
+    for (log, is_worth_copying) in [
+        (log(WORTH_COPYING - 1, 0), false),
+        (log(WORTH_COPYING, 0), true),
+        (log(LONG - 1, LONG - WORTH_COPYING), false),
+        (log(LONG, LONG - TOO_MANY_FOR_WRITER + 1), false),
+        (log(LONG, LONG - TOO_MANY_FOR_WRITER), true),
+    ] {
+        assert_eq!(log.is_worth_copying(), is_worth_copying, "{log:?}");
     }
 }
