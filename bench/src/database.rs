@@ -59,6 +59,9 @@ pub(crate) trait Database: Sized + Send {
         comment: Option<Key>,
         terms: &str,
     ) -> Result<()>;
+    /// Tells the planner of the first of many rows, within the transaction that writes them. Without
+    /// that PostgreSQL goes on to check references by the plans that it made for an empty table.
+    fn tell_planner(&mut self) -> Result<()>;
     /// Puts a database in order after many rows were written.
     fn settle(&mut self) -> Result<()>;
     /// Counts from here on what is prepared.
@@ -230,6 +233,11 @@ impl Database for SqliteConnection {
         self.number(Statement::new(count.read, row))
     }
 
+    fn tell_planner(&mut self) -> Result<()> {
+        // It plans by the indexes alone.
+        Ok(())
+    }
+
     fn settle(&mut self) -> Result<()> {
         self.batch("PRAGMA wal_checkpoint(TRUNCATE)")
     }
@@ -276,6 +284,10 @@ impl Database for PgConnection {
 
     fn count(&mut self, count: Count, values: &[Value<'_>]) -> Result<i64> {
         self.number(Statement::new(count.returning, values))
+    }
+
+    fn tell_planner(&mut self) -> Result<()> {
+        self.batch("ANALYZE")
     }
 
     fn settle(&mut self) -> Result<()> {

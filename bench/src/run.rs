@@ -4,6 +4,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use diesel::{PgConnection, SqliteConnection};
@@ -24,6 +25,9 @@ use crate::{FEWEST_ISSUES, comparison};
 
 /// Starts of which the median counts.
 const STARTS: usize = 5;
+
+/// Within so long a server gives back the memory that a load took.
+const SETTLING: Duration = Duration::from_secs(6);
 
 /// As many connections as the server opens to PostgreSQL unless told otherwise.
 const POSTGRES_CONNECTIONS: usize = 8;
@@ -141,6 +145,7 @@ impl Bench {
                 rows.push(row);
             }
         }
+        thread::sleep(SETTLING);
         let run = Run {
             database: place.name.to_owned(),
             issues: count,

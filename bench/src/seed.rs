@@ -11,6 +11,9 @@ use crate::statement::{Instant, Key, Statement, Value};
 /// Rows per statement; below the limits of both databases on bound values.
 const BATCH: usize = 50;
 
+/// So many rows tell the planner what those after them are like; some batches.
+const TELLING: usize = 20 * BATCH;
+
 const DAY: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// How many of a hundred issues stand where.
@@ -104,6 +107,9 @@ pub(crate) fn issues(
         issues.all.extend(batch.iter().map(|issue| issue.id));
         let free = batch.iter().filter(|issue| issue.is_free());
         issues.free.extend(free.map(|issue| issue.id));
+        if issues.all.len() == TELLING {
+            database.tell_planner()?;
+        }
     }
     let sql = "UPDATE company_counters SET issue_number = ? WHERE company_id = ?";
     let values = [Value::BigInt(i64::try_from(count)?), Value::Key(company.id)];
