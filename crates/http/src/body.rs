@@ -1,6 +1,8 @@
 //! Reading JSON bodies (docs/access.md#requests): lenient about what is left
 //! out, exact about what is wrong and where, linear in the size of the body.
 
+pub(crate) mod incoming;
+
 use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;

@@ -5,24 +5,18 @@
 use std::cell::LazyCell;
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
-use actix_web::http::{Method, header};
-use actix_web::rt::time::timeout;
-use actix_web::web::{Bytes, BytesMut, Payload};
-use actix_web::{HttpMessage, HttpRequest, HttpResponse, dev};
-use futures_util::StreamExt;
+use actix_web::HttpResponse;
+use actix_web::http::Method;
 use futures_util::future::LocalBoxFuture;
 use utoipa::__dev::{SchemaReferences, Tags};
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterIn};
 use utoipa::openapi::{RefOr, Schema};
-use workforce_app::{Code, Codes};
+use workforce_app::Codes;
 
 use crate::access_rules::Access;
-use crate::body::MAX_BODY;
-use crate::problem::Problem;
+use crate::body::incoming::receive;
 use crate::request_context::{Request, RequestContext};
-use crate::request_id::RequestId;
 use crate::router::{Routed, Router};
 use crate::state::State;
 use crate::streamed_request::StreamedRequest;
@@ -101,7 +95,7 @@ impl Endpoints {
                 } = routed;
                 let rqctx = RequestContext {
                     state,
-                    request: Request::capture(&head, parameters, Bytes::new()),
+                    request: Request::capture(&head, parameters),
                     access,
                 };
                 Box::pin(handler(rqctx, StreamedRequest { head, payload }))
@@ -134,17 +128,14 @@ impl Endpoints {
                         payload,
                         parameters,
                     } = routed;
-                    let deadline = state.body_deadline;
-                    match read(&head, payload, deadline, "a JSON body", MAX_BODY).await {
-                        Ok(body) => {
-                            let rqctx = RequestContext {
-                                state,
-                                request: Request::capture(&head, parameters, body),
-                                access,
-                            };
-                            handler(rqctx).await
-                        }
-                        Err(problem) => problem.answer(&RequestId::of(&head.extensions())),
+                    let rqctx = RequestContext {
+                        state,
+                        request: Request::capture(&head, parameters),
+                        access,
+                    };
+                    match receive(rqctx, StreamedRequest { head, payload }).await {
+                        Ok((rqctx, _slot)) => handler(rqctx).await,
+                        Err(answer) => answer,
                     }
                 })
             })
@@ -215,62 +206,4 @@ pub(crate) const fn name(method: &HttpMethod) -> Method {
         HttpMethod::Patch => Method::PATCH,
         HttpMethod::Trace => Method::TRACE,
     }
-}
-
-/// Reads a body within its limit and its time. One that says itself that it is
-/// above the limit is refused unread.
-pub(crate) async fn read(
-    request: &HttpRequest,
-    payload: Payload,
-    deadline: Duration,
-    what: &str,
-    max: usize,
-) -> Result<Bytes, Problem> {
-    let payload = match payload.into_inner() {
-        dev::Payload::None => return Ok(Bytes::new()),
-        body => body,
-    };
-    let announced = request
-        .headers()
-        .get(header::CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok())
-        .and_then(|length| length.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > max as u64) {
-        return Err(Problem::too_large(what, max as u64));
-    }
-    timeout(deadline, collect(request, payload, what, max))
-        .await
-        .unwrap_or_else(|_elapsed| {
-            let detail = "the body did not arrive in time";
-            Err(Problem::new(Code::InvalidRequest, detail))
-        })
-}
-
-/// Takes a body off the connection. One above the limit is still taken, within
-/// reason, so that the caller sees the answer.
-async fn collect(
-    request: &HttpRequest,
-    mut payload: dev::Payload,
-    what: &str,
-    max: usize,
-) -> Result<Bytes, Problem> {
-    const DRAINED: usize = 8 * MAX_BODY;
-    let mut body = BytesMut::new();
-    let mut length = 0_usize;
-    while let Some(chunk) = payload.next().await {
-        let chunk = chunk.map_err(|error| {
-            tracing::debug!(%error, path = request.path(), "a body ended early");
-            Problem::new(Code::InvalidRequest, "the body ended early")
-        })?;
-        length = length.saturating_add(chunk.len());
-        if length <= max {
-            body.extend_from_slice(&chunk);
-        } else if length > DRAINED {
-            break;
-        }
-    }
-    if length > max {
-        return Err(Problem::too_large(what, max as u64));
-    }
-    Ok(body.freeze())
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
-use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::http::header::{self, AcceptEncoding, Encoding, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, web};
 use tracing::Instrument;
@@ -31,7 +31,7 @@ const SLOW: Duration = Duration::from_secs(1);
 /// Those of actix for requests that never reached a handler.
 pub(crate) async fn surround(
     state: web::Data<State>,
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let began = Instant::now();
@@ -43,6 +43,7 @@ pub(crate) async fn surround(
         method = %request.method(),
     );
     request.extensions_mut().insert(id.clone());
+    forget_impossible_encodings(&mut request);
     let refused = turned_away(&request, &state).or_else(|| too_often(&request, &state));
     let in_span = span.clone();
     let mut response = async move {
@@ -73,6 +74,16 @@ pub(crate) async fn surround(
     Ok(response
         .map_into_boxed_body()
         .map_body(|_head, body| Answer { body, served }))
+}
+
+/// Has a request that takes no encoding that there is answered without one. Else the
+/// layer that encodes would answer by itself, with no problem document.
+fn forget_impossible_encodings(request: &mut ServiceRequest) {
+    let possible = [Encoding::identity(), Encoding::gzip(), Encoding::deflate()];
+    let accepted = request.get_header::<AcceptEncoding>();
+    if accepted.is_some_and(|accepted| accepted.negotiate(possible.iter()).is_none()) {
+        request.headers_mut().remove(header::ACCEPT_ENCODING);
+    }
 }
 
 /// One line per request: only what failed or took long shows unless somebody

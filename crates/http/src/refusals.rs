@@ -52,7 +52,7 @@ pub const COMMON: &[Common] = &[
     },
     Common {
         routes: "Every route but those that receive or send a file",
-        codes: &[Code::InvalidRequest, Code::BodyTooLarge],
+        codes: &[Code::InvalidRequest, Code::BodyTooLarge, Code::Busy],
         applies: |endpoint| endpoint.reads_body,
     },
     Common {

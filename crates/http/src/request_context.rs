@@ -14,6 +14,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use actix_web::http::header;
+use actix_web::web::Bytes;
 use actix_web::{HttpResponse, web};
 use serde::Serialize;
 use workforce_app::{Context, Failure, Refusal};
@@ -117,8 +118,13 @@ impl RequestContext {
     /// The same request with a body in the place of the one that was streamed:
     /// a description of what was received, equal for equal requests, so that a
     /// repetition is recognised.
-    pub(crate) fn describing(mut self, received: Vec<u8>) -> Self {
-        self.request.body = received.into();
+    pub(crate) fn describing(self, received: Vec<u8>) -> Self {
+        self.with_body(received.into())
+    }
+
+    /// The same request with its body.
+    pub(crate) fn with_body(mut self, body: Bytes) -> Self {
+        self.request.body = body;
         self
     }
 

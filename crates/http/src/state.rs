@@ -11,11 +11,13 @@ use workforce_domain::time::Timestamp;
 use workforce_vitals::Vitals;
 
 use crate::allowed_hosts::AllowedHosts;
+use crate::body::incoming::LARGE_BODIES;
 use crate::credential_uses::CredentialUses;
 use crate::idempotency::InFlight;
 use crate::metrics::Metrics;
 use crate::rate_limit::{Limiter, RateLimit};
 use crate::read_lane::ReadLane;
+use crate::slots::{SlotLimits, Slots};
 use crate::streams::{StreamLimits, Streams};
 use crate::transfers::{TransferLimits, Transfers};
 use crate::write_lane::WriteLane;
@@ -73,6 +75,7 @@ pub struct State {
     pub(crate) metrics: Metrics,
     pub(crate) started_at: Timestamp,
     pub(crate) body_deadline: Duration,
+    pub(crate) large_bodies: Slots,
     pub(crate) transfers: Transfers,
     pub(crate) read_lane: ReadLane,
     pub(crate) write_lane: WriteLane,
@@ -96,6 +99,7 @@ impl State {
             metrics: Metrics::default(),
             started_at,
             body_deadline: BODY_DEADLINE,
+            large_bodies: Slots::new(LARGE_BODIES),
             transfers: Transfers::default(),
             read_lane: ReadLane::default(),
             write_lane: WriteLane::default(),
@@ -113,6 +117,13 @@ impl State {
     #[must_use]
     pub const fn with_body_deadline(mut self, deadline: Duration) -> Self {
         self.body_deadline = deadline;
+        self
+    }
+
+    /// The same state, but so many large bodies may be received at once.
+    #[must_use]
+    pub fn with_large_bodies(mut self, limits: SlotLimits) -> Self {
+        self.large_bodies = Slots::new(limits);
         self
     }
 

@@ -60,8 +60,8 @@ pub(crate) struct Request {
 const NOT_VALID: &str = "\u{fffd}";
 
 impl Request {
-    /// Captures a request; nothing of it is believed yet.
-    pub(crate) fn capture(request: &HttpRequest, parameters: PathParameters, body: Bytes) -> Self {
+    /// Captures a request whose body is still to come; nothing of it is believed yet.
+    pub(crate) fn capture(request: &HttpRequest, parameters: PathParameters) -> Self {
         // Text that is no header text is kept as such: presented and not valid.
         let header = |name: &str| {
             request
@@ -76,7 +76,7 @@ impl Request {
             path: request.path().to_owned(),
             query: request.query_string().to_owned(),
             request_id: RequestId::of(&request.extensions()),
-            body,
+            body: Bytes::new(),
             parameters,
             authorization: match credentials {
                 0 | 1 => header("Authorization"),

@@ -6,7 +6,8 @@ use workforce_domain::port::{DeliveryOutcome, ForgeDelivery};
 
 use super::Done;
 use crate::access_rules::Access;
-use crate::endpoints::{Endpoints, read};
+use crate::body::incoming::{IncomingBody, slot};
+use crate::endpoints::Endpoints;
 use crate::problem::{Problem, into_problem};
 use crate::request_context::RequestContext;
 use crate::streamed_request::StreamedRequest;
@@ -24,6 +25,7 @@ const MAX_MESSAGE: usize = 1024 * 1024;
 /// What a message is refused with.
 const TAKE: Codes = Codes::of(&[
     Code::BodyTooLarge,
+    Code::Busy,
     Code::Contended,
     Code::CredentialInvalid,
     Code::InvalidRequest,
@@ -70,15 +72,13 @@ async fn take(rqctx: &RequestContext, connection: StreamedRequest) -> Result<(),
     }
     let header = |name| connection.header(name).unwrap_or_default().to_owned();
     let (event, signature) = (header(EVENT), header(SIGNATURE));
-    let StreamedRequest { head, payload } = connection;
-    let body = read(
-        &head,
-        payload,
-        state.body_deadline,
-        "a message",
-        MAX_MESSAGE,
-    )
-    .await?;
+    let mut body = IncomingBody::of(connection, "a message", MAX_MESSAGE, state.body_deadline)?;
+    let _slot = if body.take_small().await? {
+        None
+    } else {
+        Some(slot(state, None).await?)
+    };
+    let body = body.take_rest().await?;
     let delivery = ForgeDelivery {
         event,
         signature,

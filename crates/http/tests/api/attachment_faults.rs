@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use workforce_domain::attachment::AttachmentLimit;
-use workforce_http::TransferLimits;
+use workforce_http::{SlotLimits, TransferLimits};
 use workforce_testkit::store::TestStore;
 
 use crate::raw::{answer, begin};
@@ -28,8 +28,11 @@ fn limited(store: TestStore) -> Api {
 /// A server that takes one upload at a time and lets others wait but shortly.
 fn crowded(store: TestStore) -> Api {
     let limits = TransferLimits {
-        uploads_at_once: 1,
-        patience: Duration::from_millis(200),
+        uploads: SlotLimits {
+            at_once: 1,
+            patience: Duration::from_millis(200),
+            ..TransferLimits::default().uploads
+        },
         ..TransferLimits::default()
     };
     Api::adjusted(store, |state| state.with_transfer_limits(limits))
@@ -38,8 +41,11 @@ fn crowded(store: TestStore) -> Api {
 /// A server that takes one upload at a time from each caller.
 fn unfair(store: TestStore) -> Api {
     let limits = TransferLimits {
-        uploads_per_caller: 1,
-        patience: Duration::from_millis(200),
+        uploads: SlotLimits {
+            per_caller: 1,
+            patience: Duration::from_millis(200),
+            ..TransferLimits::default().uploads
+        },
         ..TransferLimits::default()
     };
     Api::adjusted(store, |state| state.with_transfer_limits(limits))
@@ -264,7 +270,7 @@ api_tests! {
             nothing_is_left(api);
         }
         // The slots are free again.
-        for _ in 0..TransferLimits::default().uploads_at_once {
+        for _ in 0..TransferLimits::default().uploads.at_once {
             place.attach(api, "a.txt", b"x");
         }
         wait_for(api, 1);

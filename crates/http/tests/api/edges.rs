@@ -154,4 +154,14 @@ api_tests! {
         let length = api.travelled_length(&goals, &gzip);
         assert!(length < 10_000, "{length}");
     }
+
+    fn who_takes_no_encoding_is_answered_without_one(api) {
+        for impossible in ["identity;q=0", "*;q=0", "br, identity;q=0", "br, *;q=0"] {
+            let headers = [("Accept-Encoding", impossible)];
+            let answer = api.send("GET", "/api/companies", &headers, b"");
+            assert_eq!(answer.header("content-encoding"), None, "{impossible}");
+            answer.ok(200);
+            api.send("GET", "/api/nothing", &headers, b"").problem(404, "route_not_found");
+        }
+    }
 }

@@ -49,6 +49,7 @@ mod issue_faults;
 mod issue_holds;
 mod issues;
 mod labels;
+mod large_bodies;
 mod line_review_faults;
 mod line_reviews;
 mod lists;

@@ -1,0 +1,122 @@
+//! Bodies that take much memory until they are whole (docs/access.md#requests).
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use workforce_http::SlotLimits;
+use workforce_testkit::store::TestStore;
+
+use crate::raw::{answer, begin};
+use crate::support::{Api, api_tests, closed, id};
+
+/// More than anybody may send.
+const LARGE: usize = 100_000;
+
+/// A server that takes one large body at a time and lets others wait but shortly.
+fn crowded(store: TestStore) -> Api {
+    taking(store, 1, 1)
+}
+
+/// A server that takes one large body at a time from each caller.
+fn unfair(store: TestStore) -> Api {
+    taking(store, 2, 1)
+}
+
+fn taking(store: TestStore, at_once: usize, per_caller: usize) -> Api {
+    let limits = SlotLimits {
+        at_once,
+        per_caller,
+        patience: Duration::from_millis(200),
+    };
+    Api::adjusted(store, |state| state.with_large_bodies(limits))
+}
+
+fn large_company(name: &str) -> Value {
+    json!({ "name": name, "description": "x".repeat(LARGE) })
+}
+
+/// Sends a large part of a larger body. `headers` end with line breaks.
+fn half(api: &Api, headers: &str) -> TcpStream {
+    let head = format!(
+        "POST /api/companies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n{headers}\r\n{{\"name\":\""
+    );
+    let mut sent = head.into_bytes();
+    sent.resize(sent.len() + 2 * LARGE, b'x');
+    begin(api, &sent)
+}
+
+/// Sends the same as the board, and waits until it has its place.
+fn half_of_board(api: &Api) -> TcpStream {
+    let stream = half(api, "");
+    let began = Instant::now();
+    while api.post("/api/companies", &large_company("Early")).status != 503 {
+        assert!(began.elapsed() < Duration::from_secs(20), "it has no place");
+    }
+    stream
+}
+
+api_tests! {
+    fn large_bodies_are_bounded_and_small_ones_are_not(api = crowded) {
+        let company = api.company("Acme");
+        let ada = api.key(&api.agent(&company, "Ada"));
+        let stream = half_of_board(api);
+        api.post("/api/companies", &large_company("Board"))
+            .problem(503, "busy");
+        let issue = json!({ "title": "Step", "description": "x".repeat(LARGE) });
+        let path = format!("/api/companies/{}/issues", id(&company));
+        api.bearing(&ada).send("POST", &path, &issue).problem(503, "busy");
+        api.company("Small");
+        drop(stream);
+        let began = Instant::now();
+        while api.post("/api/companies", &large_company("Late")).status == 503 {
+            assert!(began.elapsed() < Duration::from_secs(20), "the place is kept");
+        }
+        api.bearing(&ada).send("POST", &path, &issue).ok(201);
+    }
+
+    fn no_caller_keeps_out_all_others(api = unfair) {
+        let company = api.company("Acme");
+        let ada = api.key(&api.agent(&company, "Ada"));
+        let _stream = half_of_board(api);
+        let issue = json!({ "title": "Step", "description": "x".repeat(LARGE) });
+        let path = format!("/api/companies/{}/issues", id(&company));
+        api.bearing(&ada).send("POST", &path, &issue).ok(201);
+        api.post(&path, &issue).problem(503, "busy");
+    }
+
+    fn nobody_without_a_credential_has_a_place(api = crowded) {
+        let strangers: Vec<_> = (0..8)
+            .map(|_| half(api, "Authorization: Bearer nonsense\r\n"))
+            .collect();
+        for number in 0..3 {
+            let name = format!("Acme {number}");
+            api.post("/api/companies", &large_company(&name)).ok(201);
+        }
+        drop(strangers);
+    }
+
+    fn a_large_body_without_a_credential_is_told_so(api = closed) {
+        for headers in ["", "Authorization: Bearer nonsense\r\n"] {
+            let mut stream = half(api, headers);
+            stream.write_all(&vec![b'x'; 1_000_000]).unwrap();
+            let answer = answer(&mut stream);
+            assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+            assert!(answer.contains("\"credential_"), "{answer}");
+        }
+    }
+
+    fn a_body_of_chunks_is_too_large_when_it_gets_so(api) {
+        let head = "POST /api/companies HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let mut stream = begin(api, head.as_bytes());
+        let chunk = [b"10000\r\n".as_slice(), &[b'x'; 0x10000], b"\r\n"].concat();
+        for _ in 0..33 {
+            stream.write_all(&chunk).unwrap();
+        }
+        stream.write_all(b"0\r\n\r\n").unwrap();
+        let answer = answer(&mut stream);
+        assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+        assert!(answer.contains("\"body_too_large\""), "{answer}");
+    }
+}
