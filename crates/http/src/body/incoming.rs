@@ -26,9 +26,10 @@ use crate::streamed_request::StreamedRequest;
 
 /// A larger body is a large one.
 const SMALL: usize = 64 * 1024;
-/// So much of a body that is refused is still taken, so that its caller sees the
-/// answer.
+/// So much of a body that is refused is still taken, and for so long, so that its
+/// caller sees the answer.
 const DRAINED: usize = 8 * MAX_BODY;
+const DRAINED_FOR: Duration = Duration::from_secs(2);
 
 /// Large bodies that there may be at once: 64 MiB in all, a quarter of them of
 /// one caller.
@@ -203,6 +204,6 @@ impl IncomingBody {
             }
         };
         // In time or not, the answer is the same.
-        let _ = timeout(self.left, rest).await;
+        let _ = timeout(self.left.min(DRAINED_FOR), rest).await;
     }
 }

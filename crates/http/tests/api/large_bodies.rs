@@ -9,7 +9,7 @@ use workforce_http::SlotLimits;
 use workforce_testkit::store::TestStore;
 
 use crate::raw::{answer, begin};
-use crate::support::{Api, api_tests, closed, id};
+use crate::support::{Api, Webhooks, api_tests, closed, id};
 
 /// More than anybody may send.
 const LARGE: usize = 100_000;
@@ -38,9 +38,9 @@ fn large_company(name: &str) -> Value {
 }
 
 /// Sends a large part of a larger body. `headers` end with line breaks.
-fn half(api: &Api, headers: &str) -> TcpStream {
+fn half(api: &Api, path: &str, headers: &str) -> TcpStream {
     let head = format!(
-        "POST /api/companies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n{headers}\r\n{{\"name\":\""
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n{headers}\r\n{{\"name\":\""
     );
     let mut sent = head.into_bytes();
     sent.resize(sent.len() + 2 * LARGE, b'x');
@@ -49,7 +49,7 @@ fn half(api: &Api, headers: &str) -> TcpStream {
 
 /// Sends the same as the board, and waits until it has its place.
 fn half_of_board(api: &Api) -> TcpStream {
-    let stream = half(api, "");
+    let stream = half(api, "/api/companies", "");
     let began = Instant::now();
     while api.post("/api/companies", &large_company("Early")).status != 503 {
         assert!(began.elapsed() < Duration::from_secs(20), "it has no place");
@@ -88,7 +88,7 @@ api_tests! {
 
     fn nobody_without_a_credential_has_a_place(api = crowded) {
         let strangers: Vec<_> = (0..8)
-            .map(|_| half(api, "Authorization: Bearer nonsense\r\n"))
+            .map(|_| half(api, "/api/companies", "Authorization: Bearer nonsense\r\n"))
             .collect();
         for number in 0..3 {
             let name = format!("Acme {number}");
@@ -99,12 +99,35 @@ api_tests! {
 
     fn a_large_body_without_a_credential_is_told_so(api = closed) {
         for headers in ["", "Authorization: Bearer nonsense\r\n"] {
-            let mut stream = half(api, headers);
+            let mut stream = half(api, "/api/companies", headers);
             stream.write_all(&vec![b'x'; 1_000_000]).unwrap();
             let answer = answer(&mut stream);
             assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
             assert!(answer.contains("\"credential_"), "{answer}");
         }
+    }
+
+    fn who_does_not_go_on_with_a_large_body_is_answered(api = closed) {
+        let answer = answer(&mut half(api, "/api/companies", ""));
+        assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    }
+
+    fn all_messages_of_forges_share_the_places_of_one_caller(api = unfair) {
+        let path = "/api/webhooks/github";
+        let signed = [("X-Hub-Signature-256", Webhooks::SIGNATURE)];
+        let large = vec![b' '; LARGE];
+        let _stream = half(api, path, "");
+        let began = Instant::now();
+        loop {
+            let answer = api.send("POST", path, &signed, &large);
+            if answer.status == 503 {
+                answer.problem(503, "busy");
+                break;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "it has no place");
+        }
+        api.send("POST", path, &signed, b"{}").ok(202);
+        api.post("/api/companies", &large_company("Board")).ok(201);
     }
 
     fn a_body_of_chunks_is_too_large_when_it_gets_so(api) {
