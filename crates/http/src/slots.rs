@@ -7,6 +7,12 @@ use std::time::Duration;
 
 use actix_web::rt::time::timeout;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use workforce_app::Code;
+
+use crate::problem::Problem;
+
+/// Who sends without needing a credential; all of them share the places of one caller.
+pub(crate) const ANYBODY: &str = "";
 
 /// How many places there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +27,7 @@ pub struct SlotLimits {
 
 /// Places of one kind.
 pub(crate) struct Slots {
+    what: &'static str,
     limits: SlotLimits,
     all: Arc<Semaphore>,
     of_callers: Mutex<HashMap<String, Weak<Semaphore>>>,
@@ -33,16 +40,21 @@ pub(crate) struct Slot {
 }
 
 impl Slots {
-    pub(crate) fn new(limits: SlotLimits) -> Self {
+    /// Places for `what`, a word in the plural that refusals name it by.
+    pub(crate) fn new(what: &'static str, limits: SlotLimits) -> Self {
         Self {
+            what,
             limits,
             all: Arc::new(Semaphore::new(limits.at_once)),
             of_callers: Mutex::default(),
         }
     }
 
-    /// A place for this caller, or `None` when there is none in time.
-    pub(crate) async fn take(&self, caller: &str) -> Option<Slot> {
+    /// A place for this caller.
+    ///
+    /// # Errors
+    /// `busy` when there is none in time.
+    pub(crate) async fn take(&self, caller: &str) -> Result<Slot, Problem> {
         let own = self.of(caller);
         let turn = timeout(self.limits.patience, async {
             Ok::<_, AcquireError>(Slot {
@@ -50,7 +62,12 @@ impl Slots {
                 _of_all: Arc::clone(&self.all).acquire_owned().await?,
             })
         });
-        turn.await.ok().and_then(Result::ok)
+        turn.await.ok().and_then(Result::ok).ok_or_else(|| {
+            let what = self.what;
+            let detail =
+                format!("as many {what} as can be received at once are under way; try again");
+            Problem::new(Code::Busy, detail)
+        })
     }
 
     /// What a caller's requests take their turns from; kept as long as there

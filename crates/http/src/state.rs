@@ -99,7 +99,7 @@ impl State {
             metrics: Metrics::default(),
             started_at,
             body_deadline: BODY_DEADLINE,
-            large_bodies: Slots::new(LARGE_BODIES),
+            large_bodies: Slots::new("large bodies", LARGE_BODIES),
             transfers: Transfers::default(),
             read_lane: ReadLane::default(),
             write_lane: WriteLane::default(),
@@ -123,7 +123,7 @@ impl State {
     /// The same state, but so many large bodies may be received at once.
     #[must_use]
     pub fn with_large_bodies(mut self, limits: SlotLimits) -> Self {
-        self.large_bodies = Slots::new(limits);
+        self.large_bodies = Slots::new("large bodies", limits);
         self
     }
 

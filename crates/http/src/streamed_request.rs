@@ -1,7 +1,7 @@
 //! A request whose body is not read before its handler asks for it.
 
 use actix_web::HttpRequest;
-use actix_web::http::header::HeaderName;
+use actix_web::http::header::{CONTENT_LENGTH, HeaderName};
 use actix_web::web::Payload;
 
 /// The connection that a streamed request came on.
@@ -19,5 +19,10 @@ impl StreamedRequest {
             .headers()
             .get(name)
             .and_then(|value| value.to_str().ok())
+    }
+
+    /// How many bytes its body has, as far as it says so itself.
+    pub(crate) fn announced_length(&self) -> Option<u64> {
+        self.header(CONTENT_LENGTH)?.parse().ok()
     }
 }

@@ -4,12 +4,11 @@
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
-use workforce_app::Code;
 use workforce_domain::attachment::AttachmentLimit;
 
 use crate::blocking_threads::BlockingThreads;
 use crate::problem::Problem;
-use crate::slots::{Slot, SlotLimits, Slots};
+use crate::slots::{SlotLimits, Slots};
 
 /// Bounds of uploads (docs/issues.md#attachments).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +40,7 @@ const CALLS: usize = 16;
 
 pub(crate) struct Transfers {
     pub(crate) limits: TransferLimits,
-    uploads: Slots,
+    pub(crate) uploads: Slots,
     calls: Semaphore,
     pub(crate) threads: BlockingThreads,
 }
@@ -56,21 +55,10 @@ impl Transfers {
     pub(crate) fn new(limits: TransferLimits) -> Self {
         Self {
             limits,
-            uploads: Slots::new(limits.uploads),
+            uploads: Slots::new("uploads", limits.uploads),
             calls: Semaphore::new(CALLS),
             threads: BlockingThreads::default(),
         }
-    }
-
-    /// The right to receive an upload of this caller.
-    ///
-    /// # Errors
-    /// `busy` when there is none in time.
-    pub(crate) async fn upload_slot(&self, caller: &str) -> Result<Slot, Problem> {
-        self.uploads.take(caller).await.ok_or_else(|| {
-            let detail = "as many uploads as can be received at once are under way; try again";
-            Problem::new(Code::Busy, detail)
-        })
     }
 
     /// Runs a call that may wait for a disk or a network.

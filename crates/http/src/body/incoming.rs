@@ -2,12 +2,11 @@
 //!
 //! Whoever sends a small one may be anybody. A large one is held in memory until
 //! it is whole, so it is taken further only when its caller is known and has a
-//! place for it: what all of them hold together is bounded, and nobody without a
-//! credential holds any of it.
+//! place for it: what all of them hold together is bounded, and whoever lacks a
+//! credential where one is needed never holds more than a small one.
 
 use std::time::Duration;
 
-use actix_web::http::header;
 use actix_web::rt::time::timeout;
 use actix_web::web::{Bytes, BytesMut};
 use actix_web::{HttpResponse, dev};
@@ -20,8 +19,7 @@ use super::MAX_BODY;
 use crate::access_rules::Access;
 use crate::problem::Problem;
 use crate::request_context::{RequestContext, caller_name};
-use crate::slots::{Slot, SlotLimits};
-use crate::state::State;
+use crate::slots::{ANYBODY, Slot, SlotLimits};
 use crate::streamed_request::StreamedRequest;
 
 /// A larger body is a large one.
@@ -74,33 +72,19 @@ pub(crate) async fn receive(
 /// Finds out who sends a large body, and takes a place for it.
 async fn admitted(rqctx: RequestContext) -> Result<(RequestContext, Slot), HttpResponse> {
     let (rqctx, caller) = match rqctx.access {
-        Access::Public => (rqctx, None),
+        Access::Public => (rqctx, ANYBODY.to_owned()),
         _ => {
             let admitted = rqctx.preflight::<_, _, AuthError>(
                 |_| Ok(()),
                 |_reads, ctx, ()| Ok(caller_name(ctx.actor())),
             );
-            let (rqctx, caller) = admitted.await?;
-            (rqctx, Some(caller))
+            admitted.await?
         }
     };
-    match slot(&rqctx.state, caller.as_deref()).await {
+    match rqctx.state.large_bodies.take(&caller).await {
         Ok(slot) => Ok((rqctx, slot)),
         Err(problem) => Err(rqctx.refuse(problem)),
     }
-}
-
-/// A place for a large body of this caller. All who need no credential share those
-/// of one.
-///
-/// # Errors
-/// `busy` when there is none in time.
-pub(crate) async fn slot(state: &State, caller: Option<&str>) -> Result<Slot, Problem> {
-    let slot = state.large_bodies.take(caller.unwrap_or_default()).await;
-    slot.ok_or_else(|| {
-        let detail = "as many large bodies as can be received at once are under way; try again";
-        Problem::new(Code::Busy, detail)
-    })
 }
 
 /// A body of which more may come.
@@ -126,9 +110,7 @@ impl IncomingBody {
         max: usize,
         deadline: Duration,
     ) -> Result<Self, Problem> {
-        let announced = connection
-            .header(header::CONTENT_LENGTH)
-            .and_then(|length| length.parse::<u64>().ok());
+        let announced = connection.announced_length();
         if announced.is_some_and(|length| length > max as u64) {
             return Err(Problem::too_large(what, max as u64));
         }
@@ -168,7 +150,7 @@ impl IncomingBody {
     /// whether it is whole.
     async fn take(&mut self, most: usize) -> Result<bool, Problem> {
         if self.is_whole {
-            return Ok(self.taken.len() <= most);
+            return Ok(true);
         }
         let began = Instant::now();
         let taken = timeout(self.left, async {
@@ -182,7 +164,7 @@ impl IncomingBody {
                     }
                 }
             }
-            Ok(self.taken.len() <= most)
+            Ok(self.is_whole)
         });
         let taken = taken.await;
         self.left = self.left.saturating_sub(began.elapsed());

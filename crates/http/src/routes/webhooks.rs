@@ -6,10 +6,11 @@ use workforce_domain::port::{DeliveryOutcome, ForgeDelivery};
 
 use super::Done;
 use crate::access_rules::Access;
-use crate::body::incoming::{IncomingBody, slot};
+use crate::body::incoming::IncomingBody;
 use crate::endpoints::Endpoints;
 use crate::problem::{Problem, into_problem};
 use crate::request_context::RequestContext;
+use crate::slots::ANYBODY;
 use crate::streamed_request::StreamedRequest;
 
 const TAG: &str = "Webhooks";
@@ -76,7 +77,7 @@ async fn take(rqctx: &RequestContext, connection: StreamedRequest) -> Result<(),
     let _slot = if body.take_small().await? {
         None
     } else {
-        Some(slot(state, None).await?)
+        Some(state.large_bodies.take(ANYBODY).await?)
     };
     let body = body.take_rest().await?;
     let delivery = ForgeDelivery {

@@ -52,7 +52,7 @@ pub(crate) async fn receive(
 ) -> Result<Form, Problem> {
     let max = limit.bytes().unsigned_abs();
     check_head(&connection, max)?;
-    let _slot = state.transfers.upload_slot(caller).await?;
+    let _slot = state.transfers.uploads.take(caller).await?;
     let StreamedRequest {
         head: request,
         payload,
@@ -79,9 +79,7 @@ fn check_head(connection: &StreamedRequest, max: u64) -> Result<(), Problem> {
             "a file is uploaded as multipart/form-data",
         ));
     }
-    let announced = connection
-        .header(header::CONTENT_LENGTH)
-        .and_then(|length| length.parse::<u64>().ok());
+    let announced = connection.announced_length();
     if announced.is_some_and(|length| length > max.saturating_add(BESIDE_FILE)) {
         return Err(Problem::too_large("an attachment", max));
     }

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use workforce_http::SlotLimits;
 use workforce_testkit::store::TestStore;
 
+use crate::event_streams::eventually;
 use crate::raw::{answer, begin};
 use crate::support::{Api, Webhooks, api_tests, closed, id};
 
@@ -50,10 +51,9 @@ fn half(api: &Api, path: &str, headers: &str) -> TcpStream {
 /// Sends the same as the board, and waits until it has its place.
 fn half_of_board(api: &Api) -> TcpStream {
     let stream = half(api, "/api/companies", "");
-    let began = Instant::now();
-    while api.post("/api/companies", &large_company("Early")).status != 503 {
-        assert!(began.elapsed() < Duration::from_secs(20), "it has no place");
-    }
+    eventually("it has its place", || {
+        api.post("/api/companies", &large_company("Early")).status == 503
+    });
     stream
 }
 
@@ -69,10 +69,9 @@ api_tests! {
         api.bearing(&ada).send("POST", &path, &issue).problem(503, "busy");
         api.company("Small");
         drop(stream);
-        let began = Instant::now();
-        while api.post("/api/companies", &large_company("Late")).status == 503 {
-            assert!(began.elapsed() < Duration::from_secs(20), "the place is kept");
-        }
+        eventually("the place is free", || {
+            api.post("/api/companies", &large_company("Late")).status != 503
+        });
         api.bearing(&ada).send("POST", &path, &issue).ok(201);
     }
 
@@ -117,16 +116,10 @@ api_tests! {
         let signed = [("X-Hub-Signature-256", Webhooks::SIGNATURE)];
         let large = vec![b' '; LARGE];
         let _stream = half(api, path, "");
-        let began = Instant::now();
-        loop {
-            let answer = api.send("POST", path, &signed, &large);
-            if answer.status == 503 {
-                answer.problem(503, "busy");
-                break;
-            }
-            assert!(began.elapsed() < Duration::from_secs(20), "it has no place");
-        }
-        api.send("POST", path, &signed, b"{}").ok(202);
+        let send = |body: &[u8]| api.send("POST", path, &signed, body);
+        eventually("it has its place", || send(&large).status == 503);
+        send(&large).problem(503, "busy");
+        send(b"{}").ok(202);
         api.post("/api/companies", &large_company("Board")).ok(201);
     }
 
