@@ -9,8 +9,9 @@ use crate::client::{Caller, Target};
 use crate::database::Database;
 use crate::statement::{Key, Statement, Value};
 
-/// As many agents check issues out at once.
-pub(crate) const AGENTS: usize = 16;
+/// One for each of the most clients, as each connection of a baseline has one of its own: those
+/// who share an agent wait for each other.
+pub(crate) const AGENTS: usize = 64;
 const PROJECTS: usize = 4;
 /// Says to whoever finds it whose it is.
 pub(crate) const NAME: &str = "Measured by the bench";

@@ -29,7 +29,7 @@ pub(crate) enum Figure {
     PostComment,
     /// POST /api/companies/{id}/cost-events
     PostCost,
-    /// POST /api/issues/{id}/checkout and .../release, by 16 agents
+    /// POST /api/issues/{id}/checkout and .../release, by 64 agents
     CheckoutRelease,
     /// POST /api/companies/{id}/issues
     PostIssue,

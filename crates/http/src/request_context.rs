@@ -12,13 +12,15 @@ pub(crate) use request::{Request, TICKET};
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::http::header;
 use actix_web::web::Bytes;
 use actix_web::{HttpResponse, web};
 use serde::Serialize;
+use tokio::sync::oneshot;
 use workforce_app::{Context, Failure, Refusal};
-use workforce_domain::port::{Reads, Tx};
+use workforce_domain::port::{Reads, Store, StoreError, Tx};
 
 use crate::access_rules::Access;
 use crate::headers::{LAST_EVENT, NEXT_CURSOR, REPLAYED, WARNING};
@@ -31,6 +33,8 @@ pub(crate) use execute::caller_name;
 use queued_write::Steps;
 use response::Response;
 
+/// So long a read waits for the disk to keep what it may have seen.
+const DURABLE_WITHIN: Duration = Duration::from_secs(5);
 /// An answer below this size is not worth compressing.
 const COMPRESSED_FROM: usize = 16 * 1024;
 
@@ -211,8 +215,14 @@ impl RequestContext {
         }
         let request_id = self.request.request_id.clone();
         let state = Arc::clone(&self.state);
-        let served = state.read_lane.run(self.serving(serve)).await;
-        settled(served, &request_id)
+        let store = Arc::clone(&state.ports.store);
+        let serve = self.serving(serve);
+        let read = state.read_lane.run(move || (serve(), durable(&*store)));
+        let served = match read.await {
+            Ok((served, durable)) => until(durable).await.and(served),
+            Err(panicked) => Err(Problem::internal(&panicked)),
+        };
+        answered(served, &request_id)
     }
 
     /// One hop to the blocking pool and back.
@@ -273,11 +283,34 @@ impl RequestContext {
     }
 }
 
+/// Told when all that can be seen now is durable.
+fn durable(store: &dyn Store) -> oneshot::Receiver<()> {
+    let (sender, told) = oneshot::channel();
+    store.when_durable(Box::new(move || {
+        // Whoever does not wait any more need not know.
+        let _ = sender.send(());
+    }));
+    told
+}
+
+/// Waits for that, but not for a disk that is away.
+async fn until(durable: oneshot::Receiver<()>) -> Result<(), Problem> {
+    let away = |error| Problem::from(StoreError::Unavailable(error));
+    match tokio::time::timeout(DURABLE_WITHIN, durable).await {
+        Ok(told) => told.map_err(|closed| away(closed.into())),
+        Err(elapsed) => Err(away(elapsed.into())),
+    }
+}
+
 /// What is answered when the other thread has served, or panicked.
 fn settled(served: Result<Served, impl Error + 'static>, request_id: &str) -> HttpResponse {
+    let served = served.unwrap_or_else(|panicked| Err(Problem::internal(&panicked)));
+    answered(served, request_id)
+}
+
+fn answered(served: Served, request_id: &str) -> HttpResponse {
     match served {
-        Ok(Ok((rqctx, response))) => rqctx.answer(response),
-        Ok(Err(problem)) => problem.answer(request_id),
-        Err(panicked) => Problem::internal(&panicked).answer(request_id),
+        Ok((rqctx, response)) => rqctx.answer(response),
+        Err(problem) => problem.answer(request_id),
     }
 }

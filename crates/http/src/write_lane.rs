@@ -2,11 +2,12 @@
 //!
 //! A thread for each of them would only wait: first for the right to write, then for the commit.
 //! So they stand in one line, and one thread at a time takes them to the store one after the other.
-//! Several share a commit, which makes them durable at once.
+//! Several share a commit, which makes them durable at once. While one commit is on its way to the
+//! disk, those that come meanwhile are run already.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use workforce_domain::port::{Store, StoreError, Tx, Verdict, WriteQueue};
@@ -15,6 +16,8 @@ use crate::blocking_threads::BlockingThreads;
 
 /// So many share a commit at most.
 const TOGETHER: usize = 64;
+/// So long after a commit is durable, those that it answered may take to send what comes next.
+const RETURN: Duration = Duration::from_millis(1);
 
 /// A write that waits.
 pub(crate) trait Job: Send {
@@ -28,25 +31,57 @@ pub(crate) trait Job: Send {
 /// The line.
 #[derive(Default)]
 pub(crate) struct WriteLane {
-    line: Arc<Mutex<Line>>,
+    line: Arc<Line>,
     pub(crate) threads: BlockingThreads,
 }
 
 #[derive(Default)]
 struct Line {
+    state: Mutex<LineState>,
+    /// A write came, or writes ended.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct LineState {
     jobs: VecDeque<Box<dyn Job>>,
     /// Whether a thread takes them to the store now.
     is_served: bool,
-    /// How long the store took after the last body that it ran, when it last committed.
+    /// How many commits are on their way to the disk.
+    under_way: usize,
+    /// When the last one was closed.
+    closed: Option<Instant>,
+    /// When the last one ended.
+    ended: Option<Instant>,
+    /// How long the last one took that ended, since the one before it had.
     last_commit: Duration,
+    /// How many shared it.
+    last_shared: usize,
+    /// How long running those took.
+    last_run: Duration,
+}
+
+impl LineState {
+    /// Whether two commits for this work are faster than one: what is run while the other one is on
+    /// its way to the disk then takes longer than that way.
+    fn is_worth_two(&self, work: Duration) -> bool {
+        work + RETURN >= self.last_commit
+    }
+
+    /// For how long the one commit that is under way has been alone.
+    fn alone_for(&self) -> Option<Duration> {
+        self.closed.max(self.ended).map(|since| since.elapsed())
+    }
 }
 
 impl WriteLane {
     /// Has `job` run and told what became of it. Never waits.
     pub(crate) fn submit(&self, store: &Arc<dyn Store>, job: Box<dyn Job>) {
-        let mut line = lock(&self.line);
+        let mut line = self.line.lock();
         line.jobs.push_back(job);
         if line.is_served {
+            drop(line);
+            self.line.changed.notify_all();
             return;
         }
         line.is_served = true;
@@ -58,87 +93,187 @@ impl WriteLane {
 }
 
 /// Takes jobs to the store until none is left.
-fn serve(line: &Mutex<Line>, store: &dyn Store) {
-    loop {
-        let mut waiting = lock(line);
-        let Some(first) = waiting.jobs.pop_front() else {
-            waiting.is_served = false;
-            return;
-        };
-        let taken = Taken {
-            line,
-            jobs: vec![first],
-            began: None,
-            last_commit: waiting.last_commit,
-            closed: None,
-        };
-        drop(waiting);
+fn serve(line: &Arc<Line>, store: &dyn Store) {
+    while let Some(first) = line.first() {
+        let group = Box::new(Group::of(first, Arc::clone(line)));
         // Whoever waits for a job that is gone with a panic is told so; the line goes on.
-        let served = catch_unwind(AssertUnwindSafe(|| taken.run_in(store)));
+        let served = catch_unwind(AssertUnwindSafe(|| store.run_writes(group)));
         if served.is_err() {
             tracing::error!("writes were lost in a panic");
         }
     }
 }
 
+impl Line {
+    fn lock(&self) -> MutexGuard<'_, LineState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until something changes.
+    fn wait<'a>(&self, line: MutexGuard<'a, LineState>) -> MutexGuard<'a, LineState> {
+        let waited = self.changed.wait(line);
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until something changes, at most so long.
+    fn wait_at_most<'a>(
+        &self,
+        line: MutexGuard<'a, LineState>,
+        most: Duration,
+    ) -> MutexGuard<'a, LineState> {
+        let waited = self.changed.wait_timeout(line, most);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// The first one. While a commit is under way it is waited for: those that are answered then
+    /// send more. Without one the line is no longer served.
+    fn first(&self) -> Option<Box<dyn Job>> {
+        let mut line = self.lock();
+        loop {
+            if let Some(first) = line.jobs.pop_front() {
+                return Some(first);
+            }
+            if line.under_way == 0 {
+                line.is_served = false;
+                return None;
+            }
+            line = self.wait(line);
+        }
+    }
+}
+
 /// The jobs that share a commit, taken from the line one after the other.
 ///
-/// It ends while others wait, once twice as many have run as wait and running them took as long as
-/// the last commit did. Then the clients of these are answered, and send what comes next, while
-/// the others are written: neither the writer nor the threads that answer wait for each other.
-/// A commit that takes long is shared by more, up to all that there are.
-struct Taken<'a> {
-    line: &'a Mutex<Line>,
+/// While the commit before this one is on its way to the disk, this one could not go there, and more
+/// are taken, until it is about to arrive. Then the group ends with the line; or while others wait,
+/// once as many have run as wait, where two commits are faster than one. So while one half is on its
+/// way to the disk and its clients are answered and send what comes next, the other half is run:
+/// neither the disk, the writer nor the threads that answer wait for each other. A commit that takes
+/// long is shared by all that there are.
+struct Group {
+    line: Arc<Line>,
     jobs: Vec<Box<dyn Job>>,
-    /// Since when the store runs them: before, it may have waited for its writer.
-    began: Option<Instant>,
-    last_commit: Duration,
-    /// Since when none is added any more.
+    /// Since when the last one runs.
+    runs_since: Option<Instant>,
+    /// How long those before it ran.
+    ran_for: Duration,
+    /// When it was decided that none is added any more.
     closed: Option<Instant>,
 }
 
-impl Taken<'_> {
-    /// Takes the first one of the line, unless it is empty or these are enough.
-    fn take_from(&mut self, line: &mut Line) {
-        let ran_for = self.began.map_or(Duration::ZERO, |began| began.elapsed());
-        let is_enough = self.jobs.len() >= TOGETHER
-            || (self.jobs.len() >= 2 * line.jobs.len() && ran_for >= self.last_commit);
-        match line.jobs.pop_front_if(|_first| !is_enough) {
-            Some(job) => self.jobs.push(job),
-            None => self.closed = Some(Instant::now()),
+impl Group {
+    fn of(first: Box<dyn Job>, line: Arc<Line>) -> Self {
+        Self {
+            line,
+            jobs: vec![first],
+            runs_since: None,
+            ran_for: Duration::ZERO,
+            closed: None,
         }
     }
 
-    fn run_in(mut self, store: &dyn Store) {
-        let outcomes = store.run_writes(&mut self);
-        if let Some(closed) = self.closed
-            && outcomes.iter().any(Result::is_ok)
-        {
-            lock(self.line).last_commit = closed.elapsed();
+    /// Takes the next one of the line, or closes the group.
+    fn take_next(&mut self) {
+        let shared = Arc::clone(&self.line);
+        let mut line = shared.lock();
+        while self.jobs.len() < TOGETHER {
+            let may_go = line.under_way == 0;
+            let is_half = self.jobs.len() >= line.jobs.len();
+            let is_enough = is_half && line.is_worth_two(2 * self.ran_for);
+            if let Some(job) = line.jobs.pop_front_if(|_first| !(may_go && is_enough)) {
+                self.jobs.push(job);
+                return;
+            }
+            if !line.jobs.is_empty() {
+                break;
+            }
+            line = match self.waits_for_more(&line) {
+                Waits::Not => break,
+                Waits::AtMost(rest) => shared.wait_at_most(line, rest),
+                Waits::UntilItEnds => shared.wait(line),
+            };
         }
-        for (job, outcome) in self.jobs.into_iter().zip(outcomes) {
-            job.end(outcome);
-        }
+        let now = Instant::now();
+        line.under_way += 1;
+        line.closed = Some(now);
+        self.closed = Some(now);
+    }
+
+    /// How long to wait when the line is empty.
+    fn waits_for_more(&self, line: &LineState) -> Waits {
+        let is_worth_two = line.is_worth_two(line.last_run + self.ran_for);
+        let rest = match line.under_way {
+            0 if is_worth_two => None,
+            0 => Self::rest_of_return(line),
+            // To commit takes a while as well, and is done just when the disk is free.
+            1 if is_worth_two => line
+                .alone_for()
+                .and_then(|alone| (line.last_commit * 3 / 4).checked_sub(alone)),
+            _ => return Waits::UntilItEnds,
+        };
+        rest.map_or(Waits::Not, Waits::AtMost)
+    }
+
+    /// How long those that were just answered together may still take to send more.
+    fn rest_of_return(line: &LineState) -> Option<Duration> {
+        let rest = RETURN.checked_sub(line.ended?.elapsed())?;
+        (line.last_shared > 1).then_some(rest)
     }
 }
 
-impl WriteQueue for Taken<'_> {
+/// How long a group waits for more.
+enum Waits {
+    Not,
+    AtMost(Duration),
+    /// Until a commit has ended.
+    UntilItEnds,
+}
+
+impl WriteQueue for Group {
     fn has(&mut self, which: usize) -> bool {
-        self.began.get_or_insert_with(Instant::now);
+        if let Some(since) = self.runs_since.take() {
+            self.ran_for += since.elapsed();
+        }
         if which >= self.jobs.len() && self.closed.is_none() {
-            let line = self.line;
-            self.take_from(&mut lock(line));
+            self.take_next();
         }
         which < self.jobs.len()
     }
 
     fn run(&mut self, which: usize, tx: &mut dyn Tx) -> Result<Verdict, StoreError> {
+        self.runs_since = Some(Instant::now());
         self.jobs[which].run(tx)
+    }
+
+    fn end(mut self: Box<Self>, outcomes: Vec<Result<(), StoreError>>) {
+        let jobs = core::mem::take(&mut self.jobs);
+        if let Some(closed) = self.closed
+            && outcomes.iter().any(Result::is_ok)
+        {
+            let mut line = self.line.lock();
+            let alone_since = line.ended.map_or(closed, |ended| ended.max(closed));
+            line.last_commit = alone_since.elapsed();
+            line.last_shared = jobs.len();
+            line.last_run = self.ran_for;
+        }
+        // The next commit may go while these are answered.
+        drop(self);
+        for (job, outcome) in jobs.into_iter().zip(outcomes) {
+            job.end(outcome);
+        }
     }
 }
 
-fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
-    line.lock().unwrap_or_else(PoisonError::into_inner)
+impl Drop for Group {
+    fn drop(&mut self) {
+        if self.closed.is_some() {
+            let mut line = self.line.lock();
+            line.under_way -= 1;
+            line.ended = Some(Instant::now());
+            drop(line);
+            self.line.changed.notify_all();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,9 @@ use workforce_domain::port::{EventFeed, EventListener, EventSubscription, Reads}
 
 use super::*;
 
+/// Longer than any test.
+const HOUR: Duration = Duration::from_secs(3_600);
+
 /// A store that runs no body, and notes how many share a commit.
 #[derive(Default)]
 struct Counting {
@@ -15,6 +18,18 @@ struct Counting {
     is_slow: AtomicBool,
     entered: AtomicUsize,
     panics: AtomicBool,
+    /// While it is set, no commit becomes durable.
+    keeps: AtomicBool,
+    kept: Mutex<Vec<(Box<dyn WriteQueue>, usize)>>,
+}
+
+impl Counting {
+    /// Has the commits end that were kept.
+    fn end_kept(&self) {
+        for (writes, count) in self.kept.lock().unwrap().drain(..) {
+            writes.end((0..count).map(|_write| Ok(())).collect());
+        }
+    }
 }
 
 impl Store for Counting {
@@ -32,7 +47,7 @@ impl Store for Counting {
         Err(StoreError::Contended)
     }
 
-    fn run_writes(&self, writes: &mut dyn WriteQueue) -> Vec<Result<(), StoreError>> {
+    fn run_writes(&self, mut writes: Box<dyn WriteQueue>) {
         assert!(!self.panics.swap(false, Ordering::SeqCst), "broken");
         assert!(writes.has(0), "it is called for one at least");
         self.entered.fetch_add(1, Ordering::SeqCst);
@@ -41,7 +56,11 @@ impl Store for Counting {
         }
         let count = (0..).take_while(|which| writes.has(*which)).count();
         self.brought.lock().unwrap().push(count);
-        (0..count).map(|_write| Ok(())).collect()
+        if self.keeps.load(Ordering::SeqCst) {
+            self.kept.lock().unwrap().push((writes, count));
+        } else {
+            writes.end((0..count).map(|_write| Ok(())).collect());
+        }
     }
 
     fn feed(&self) -> &dyn EventFeed {
@@ -97,7 +116,7 @@ fn lane() -> (tokio::runtime::Runtime, WriteLane) {
 /// `last_commit`. Returns how many shared each commit.
 fn shares(last_commit: Duration, count: usize) -> Vec<usize> {
     let (_runtime, lane) = lane();
-    lock(&lane.line).last_commit = last_commit;
+    lane.line.lock().last_commit = last_commit;
     let counting = Arc::new(Counting::default());
     let store: Arc<dyn Store> = counting.clone();
     counting.is_slow.store(true, Ordering::SeqCst);
@@ -119,33 +138,26 @@ fn shares(last_commit: Duration, count: usize) -> Vec<usize> {
 
 #[test]
 fn a_slow_commit_is_shared_by_all_for_whom_there_is_room() {
-    let hour = Duration::from_secs(3_600);
-    assert_eq!(shares(hour, 9), [10]);
-    assert_eq!(shares(hour, TOGETHER + 2)[0], TOGETHER);
+    assert_eq!(shares(HOUR, 9), [10]);
+    assert_eq!(shares(HOUR, TOGETHER + 2)[0], TOGETHER);
 }
 
 #[test]
-fn a_quick_commit_is_made_once_twice_as_many_have_run_as_wait() {
-    assert_eq!(shares(Duration::ZERO, 9)[0], 7);
-    assert_eq!(shares(Duration::ZERO, 4 * TOGETHER)[0], TOGETHER);
+fn a_quick_commit_is_made_once_as_many_have_run_as_wait() {
+    assert_eq!(shares(RETURN, 9)[0], 5);
+    assert_eq!(shares(RETURN, 4 * TOGETHER)[0], TOGETHER);
 }
 
 #[test]
 fn none_is_added_to_a_commit_that_is_under_way() {
     let (sender, _told) = channel();
-    let line = Mutex::new(Line::default());
-    let mut taken = Taken {
-        line: &line,
-        jobs: vec![Box::new(Told(0, sender.clone()))],
-        began: None,
-        last_commit: Duration::ZERO,
-        closed: None,
-    };
-    assert!(taken.has(0));
-    assert!(!taken.has(1));
-    lock(&line).jobs.push_back(Box::new(Told(1, sender)));
-    assert!(!taken.has(1));
-    assert!(taken.has(0), "what was there stays");
+    let line = Arc::<Line>::default();
+    let mut group = Group::of(Box::new(Told(0, sender.clone())), Arc::clone(&line));
+    assert!(group.has(0));
+    assert!(!group.has(1));
+    line.lock().jobs.push_back(Box::new(Told(1, sender)));
+    assert!(!group.has(1));
+    assert!(group.has(0), "what was there stays");
 }
 
 #[test]
@@ -160,4 +172,137 @@ fn a_panic_of_the_store_does_not_close_the_line() {
     let (sender, told) = channel();
     lane.submit(&store, Box::new(Told(2, sender)));
     assert_eq!(next(&told), Some(2));
+}
+
+/// How many commits are under way.
+fn under_way(lane: &WriteLane) -> usize {
+    lane.line.lock().under_way
+}
+
+/// A store that keeps commits under way, and those whom it is to tell.
+struct Kept {
+    counting: Arc<Counting>,
+    store: Arc<dyn Store>,
+    sender: Sender<usize>,
+    told: Receiver<usize>,
+}
+
+impl Kept {
+    /// Has one job taken to it, where a commit takes long.
+    fn by(lane: &WriteLane) -> Self {
+        lane.line.lock().last_commit = HOUR;
+        let counting = Arc::new(Counting::default());
+        let store: Arc<dyn Store> = counting.clone();
+        counting.keeps.store(true, Ordering::SeqCst);
+        let (sender, told) = channel();
+        lane.submit(&store, Box::new(Told(0, sender.clone())));
+        while counting.kept.lock().unwrap().is_empty() {
+            std::thread::yield_now();
+        }
+        assert_eq!(under_way(lane), 1);
+        Self {
+            counting,
+            store,
+            sender,
+            told,
+        }
+    }
+
+    fn submit(&self, lane: &WriteLane, number: usize) {
+        lane.submit(&self.store, Box::new(Told(number, self.sender.clone())));
+    }
+
+    /// Has so many commits end, and later ones at once. Who was told, in the order of numbers.
+    fn end(&self, count: usize) -> Vec<usize> {
+        self.counting.keeps.store(false, Ordering::SeqCst);
+        self.counting.end_kept();
+        let mut told: Vec<_> = (0..count).map_while(|_| next(&self.told)).collect();
+        told.sort_unstable();
+        told
+    }
+}
+
+#[test]
+fn those_that_come_while_a_commit_is_under_way_share_the_next_one() {
+    let (_runtime, lane) = lane();
+    let kept = Kept::by(&lane);
+    // One after the other, each when the one before runs already.
+    for number in 1..=3 {
+        kept.submit(&lane, number);
+        while !lane.line.lock().jobs.is_empty() {
+            std::thread::yield_now();
+        }
+    }
+    assert!(kept.told.try_recv().is_err(), "none is told yet");
+    assert_eq!(kept.end(4), [0, 1, 2, 3]);
+    assert_eq!(*kept.counting.brought.lock().unwrap(), [1, 3]);
+}
+
+#[test]
+fn a_commit_that_is_about_to_end_is_followed_by_one_that_is_ready() {
+    let (_runtime, lane) = lane();
+    let kept = Kept::by(&lane);
+    // It takes longer than the last one did.
+    lane.line.lock().last_commit = Duration::ZERO;
+    kept.submit(&lane, 1);
+    while kept.counting.kept.lock().unwrap().len() < 2 {
+        std::thread::yield_now();
+    }
+    // A third one waits until one of these ends.
+    kept.submit(&lane, 2);
+    while !lane.line.lock().jobs.is_empty() {
+        std::thread::yield_now();
+    }
+    assert_eq!(under_way(&lane), 2);
+    assert_eq!(kept.end(3), [0, 1, 2]);
+}
+
+#[test]
+fn as_many_as_share_a_commit_at_most_do_not_wait_for_one_that_is_under_way() {
+    let (_runtime, lane) = lane();
+    let kept = Kept::by(&lane);
+    for number in 1..=TOGETHER {
+        kept.submit(&lane, number);
+    }
+    while kept.counting.kept.lock().unwrap().len() < 2 {
+        std::thread::yield_now();
+    }
+    assert_eq!(*kept.counting.brought.lock().unwrap(), [1, TOGETHER]);
+    let all: Vec<_> = (0..=TOGETHER).collect();
+    assert_eq!(kept.end(TOGETHER + 1), all);
+}
+
+/// How long a group waits for more while `under_way` commits are, which take an hour. Another one
+/// has just ended, as far as this is told, and so many shared it.
+fn waits(is_worth_two: bool, under_way: usize, last_shared: usize) -> Waits {
+    let (sender, _told) = channel();
+    let line = Arc::<Line>::default();
+    let group = Group::of(Box::new(Told(0, sender)), Arc::clone(&line));
+    let now = Instant::now();
+    let mut state = line.lock();
+    state.closed = Some(now);
+    state.ended = Some(now + HOUR);
+    state.last_commit = HOUR;
+    state.last_shared = last_shared;
+    if is_worth_two {
+        state.last_run = HOUR;
+    }
+    state.under_way = under_way;
+    let waits = group.waits_for_more(&state);
+    drop(state);
+    waits
+}
+
+#[test]
+fn those_that_a_long_commit_answered_together_are_waited_for() {
+    assert!(matches!(waits(false, 0, 2), Waits::AtMost(RETURN)));
+    assert!(matches!(waits(false, 0, 1), Waits::Not));
+    assert!(matches!(waits(true, 0, 2), Waits::Not));
+}
+
+#[test]
+fn a_long_commit_that_is_under_way_is_waited_for() {
+    assert!(matches!(waits(false, 1, 2), Waits::UntilItEnds));
+    assert!(matches!(waits(true, 1, 2), Waits::AtMost(_)));
+    assert!(matches!(waits(true, 2, 2), Waits::UntilItEnds));
 }

@@ -119,7 +119,7 @@ type ReadBody<'a> = dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + 'a;
 type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
 
 /// Writes that are brought to a store together. They are numbered from 0.
-pub trait WriteQueue {
+pub trait WriteQueue: Send {
     /// Whether there is one with this number. A store asks for the next one when
     /// all before it have run. What was there stays, and may be run again; after
     /// a no, none is added.
@@ -130,19 +130,40 @@ pub trait WriteQueue {
     /// # Errors
     /// What the body failed with.
     fn run(&mut self, which: usize, tx: &mut dyn Tx) -> Result<Verdict, StoreError>;
+
+    /// Told once what became of each, in their order, when what was written is
+    /// durable. It may be told by a thread of the store, which it must not keep.
+    fn end(self: Box<Self>, outcomes: Vec<Result<(), StoreError>>);
 }
 
-/// A transactional store. Call `read` and `write` of `dyn Store`; the two
-/// methods here are their object-safe cores.
+/// A transactional store. Call `read` and `write` of `dyn Store`; the methods
+/// here are their object-safe cores.
 ///
 /// A body may be run again after a lost race, a bounded number of times, so it
 /// must not touch anything outside its transaction.
 pub trait Store: Send + Sync {
-    /// Runs `body` in a read-only transaction.
+    /// Runs `body` in a read-only transaction. All that it can have seen is
+    /// durable when this returns, save what the disk has refused to keep.
     ///
     /// # Errors
     /// What the body or the store failed with.
     fn run_read(&self, body: &mut ReadBody<'_>) -> Result<(), StoreError>;
+
+    /// The same, but what was seen may not be durable yet: nobody outside may
+    /// be told of it before [`when_durable`](Self::when_durable). A store whose
+    /// commits are durable before others see them need not tell the two apart.
+    ///
+    /// # Errors
+    /// As [`run_read`](Self::run_read).
+    fn run_early_read(&self, body: &mut ReadBody<'_>) -> Result<(), StoreError> {
+        self.run_read(body)
+    }
+
+    /// Does `then` when all that can be seen now is durable: at once, or on a
+    /// thread of the store, which it must not keep.
+    fn when_durable(&self, then: Box<dyn FnOnce() + Send>) {
+        then();
+    }
 
     /// Runs `body` in a transaction and commits it, durably, when the body says
     /// so. Returns only after the commit.
@@ -154,15 +175,15 @@ pub trait Store: Send + Sync {
 
     /// Runs each of `writes` as [`run_write`](Self::run_write) does, one after
     /// the other and in as few commits as the store can, until there is none with
-    /// the next number. Returns, after the commits, what became of each, in
-    /// their order.
-    fn run_writes(&self, writes: &mut dyn WriteQueue) -> Vec<Result<(), StoreError>> {
+    /// the next number. Their end is told after the commits, perhaps later than
+    /// this returns: others can be run while these become durable.
+    fn run_writes(&self, mut writes: Box<dyn WriteQueue>) {
         let mut outcomes = Vec::new();
         while writes.has(outcomes.len()) {
             let which = outcomes.len();
             outcomes.push(self.run_write(&mut |tx| writes.run(which, tx)));
         }
-        outcomes
+        writes.end(outcomes);
     }
 
     /// Whether the store has one writer, so that writes that wait for it had
@@ -183,17 +204,21 @@ impl dyn Store + '_ {
     /// The body's refusal, or the store's failure.
     pub fn read<T, E>(
         &self,
-        mut body: impl FnMut(&mut dyn Reads) -> Result<T, Failure<E>>,
+        body: impl FnMut(&mut dyn Reads) -> Result<T, Failure<E>>,
     ) -> Result<T, Failure<E>> {
-        let mut outcome = None;
-        self.run_read(&mut |reads| match body(reads) {
-            Err(Failure::Store(error)) => Err(error),
-            other => {
-                outcome = Some(other);
-                Ok(())
-            }
-        })?;
-        outcome.unwrap_or(Err(Failure::Store(StoreError::Contended)))
+        read_by(|body| self.run_read(body), body)
+    }
+
+    /// The same, but what was seen may not be durable yet: nobody outside may
+    /// be told of it before [`when_durable`](Self::when_durable).
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_early<T, E>(
+        &self,
+        body: impl FnMut(&mut dyn Reads) -> Result<T, Failure<E>>,
+    ) -> Result<T, Failure<E>> {
+        read_by(|body| self.run_early_read(body), body)
     }
 
     /// Runs `body` in a transaction: committed when it returns `Ok`, undone
@@ -221,6 +246,22 @@ impl dyn Store + '_ {
         })?;
         outcome.unwrap_or(Err(Failure::Store(StoreError::Contended)))
     }
+}
+
+/// Runs `body` by a core of a store, which knows nothing of refusals.
+fn read_by<T, E>(
+    run: impl FnOnce(&mut ReadBody<'_>) -> Result<(), StoreError>,
+    mut body: impl FnMut(&mut dyn Reads) -> Result<T, Failure<E>>,
+) -> Result<T, Failure<E>> {
+    let mut outcome = None;
+    run(&mut |reads| match body(reads) {
+        Err(Failure::Store(error)) => Err(error),
+        other => {
+            outcome = Some(other);
+            Ok(())
+        }
+    })?;
+    outcome.unwrap_or(Err(Failure::Store(StoreError::Contended)))
 }
 
 /// Looks at the store. Each method hands out the reads of one aggregate.

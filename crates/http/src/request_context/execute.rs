@@ -25,13 +25,19 @@ pub(super) struct ParsedWrite<I> {
 }
 
 impl RequestContext {
+    /// Serves a read. Its answer may show what is not durable yet.
     pub(super) fn read_now<I, T, E: Refusal, B: Serialize>(
         &self,
         parse: impl FnOnce(&Request) -> Result<I, Problem>,
         act: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>>,
         finish: impl FnOnce(&State, T) -> Result<Reply<B>, Problem>,
     ) -> Result<Response, Problem> {
-        let (value, ignored_run) = self.preflight_now(parse, act)?;
+        let now = self.state.ports.clock.now();
+        let input = parse(&self.request);
+        let store = &self.state.ports.store;
+        let (value, ignored_run) = store
+            .read_early(|reads| self.look(reads, now, &input, &act))
+            .map_err(into_problem)?;
         Response::encode(&finish(&self.state, value)?, ignored_run)
     }
 
@@ -44,28 +50,36 @@ impl RequestContext {
         self.look_with(&parse(&self.request), act)
     }
 
-    /// The same for an input that is parsed already. Who asks is found out
-    /// before what is wrong with the input is told.
+    /// The same for an input that is parsed already.
     pub(super) fn look_with<I, T, E: Refusal>(
         &self,
         input: &Result<I, Problem>,
         act: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>>,
     ) -> Result<(T, bool), Problem> {
         let now = self.state.ports.clock.now();
-        self.state
-            .ports
-            .store
-            .read(|reads| {
-                let caller = self.admit(reads, now)?;
-                let input = input
-                    .as_ref()
-                    .map_err(|problem| Failure::Refused(problem.clone()))?;
-                let signal = Signal::default();
-                let value = act(reads, &self.context(&caller, now, &signal), input)
-                    .map_err(|failure| failure.map(Problem::refused))?;
-                Ok((value, caller.ignored_run))
-            })
+        let store = &self.state.ports.store;
+        store
+            .read(|reads| self.look(reads, now, input, &act))
             .map_err(into_problem)
+    }
+
+    /// A look at the store within its transaction. Who asks is found out before
+    /// what is wrong with the input is told.
+    fn look<I, T, E: Refusal>(
+        &self,
+        reads: &mut dyn Reads,
+        now: Timestamp,
+        input: &Result<I, Problem>,
+        act: &impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>>,
+    ) -> Result<(T, bool), Failure<Problem>> {
+        let caller = self.admit(reads, now)?;
+        let input = input
+            .as_ref()
+            .map_err(|problem| Failure::Refused(problem.clone()))?;
+        let signal = Signal::default();
+        let value = act(reads, &self.context(&caller, now, &signal), input)
+            .map_err(|failure| failure.map(Problem::refused))?;
+        Ok((value, caller.ignored_run))
     }
 
     pub(super) fn write_now<I, T, E: Refusal, B: Serialize>(

@@ -3,7 +3,9 @@
 mod batch;
 mod checkpoints;
 mod copy;
+mod flush;
 mod lock;
+mod log_file;
 mod open;
 mod outcome;
 mod scratch;

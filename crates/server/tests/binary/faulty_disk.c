@@ -1,10 +1,12 @@
-/* Makes a disk full, or has it not answer, for one process and as long as a file exists.
+/* Makes a disk full, or has it not answer or not keep what is written, for one process and as long
+ * as a file exists.
  *
  * Loaded with LD_PRELOAD. While the file FAULTY_DISK_FULL exists, nothing can be
  * written to files whose path contains FAULTY_DISK_PART, and nothing is free there.
  * While the file FAULTY_DISK_LOW exists, little is free there.
  * While the file FAULTY_DISK_FROZEN exists, whoever reads one of these files waits, and adds a
- * byte to it. */
+ * byte to it. While the file FAULTY_DISK_SLOW exists, the same holds for whoever flushes one. While
+ * the file FAULTY_DISK_DEAF exists, none can be flushed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -47,8 +49,6 @@ static int is_open_part(int file) {
 
 static int is_full(int file) { return is_set("FAULTY_DISK_FULL") && is_open_part(file); }
 
-static int is_frozen(int file) { return is_set("FAULTY_DISK_FROZEN") && is_open_part(file); }
-
 #define REAL(name) __typeof__(&name) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 #define WRITER(result, name, parameters, arguments)                \
@@ -72,19 +72,33 @@ WRITER(ssize_t, pwritev, (int file, const struct iovec *parts, int count, off_t 
 WRITER(ssize_t, pwritev64, (int file, const struct iovec *parts, int count, off64_t at),
        (file, parts, count, at))
 
-static void wait_for(int file) {
-    if (!is_frozen(file)) return;
-    int flag = open(getenv("FAULTY_DISK_FROZEN"), O_WRONLY | O_APPEND);
+static void wait_while(const char *variable, int file) {
+    if (!is_set(variable) || !is_open_part(file)) return;
+    int flag = open(getenv(variable), O_WRONLY | O_APPEND);
     if (flag >= 0) {
-        if (write(flag, "r", 1) < 0) perror("FAULTY_DISK_FROZEN");
+        if (write(flag, "r", 1) < 0) perror(variable);
         close(flag);
     }
-    while (is_frozen(file)) usleep(10 * 1000);
+    while (is_set(variable)) usleep(10 * 1000);
 }
+
+#define FLUSHER(name)                                              \
+    int name(int file) {                                           \
+        wait_while("FAULTY_DISK_SLOW", file);                      \
+        if (is_set("FAULTY_DISK_DEAF") && is_open_part(file)) {    \
+            errno = EIO;                                           \
+            return -1;                                             \
+        }                                                          \
+        REAL(name);                                                \
+        return real(file);                                         \
+    }
+
+FLUSHER(fsync)
+FLUSHER(fdatasync)
 
 #define READER(name, parameters, arguments)                        \
     ssize_t name parameters {                                      \
-        wait_for(file);                                            \
+        wait_while("FAULTY_DISK_FROZEN", file);                    \
         REAL(name);                                                \
         return real arguments;                                     \
     }

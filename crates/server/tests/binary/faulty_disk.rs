@@ -1,4 +1,4 @@
-//! A disk that is full, or does not answer, when the test says so.
+//! A disk that is full, does not answer or does not keep what it is given, when the test says so.
 
 use std::ffi::OsStr;
 use std::fs::Permissions;
@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/binary/faulty_disk.c");
 
-/// Lets the disk of a process seem full, nearly full or dead, where a part of the
-/// path says so. It needs neither rights nor a disk of its own: a library that
+/// Lets the disk of a process seem full, nearly full, slow, deaf or dead, where a
+/// part of the path says so. It needs neither rights nor a disk of its own: a library that
 /// the process loads answers in place of the system.
 pub(crate) struct FaultyDisk {
     folder: TempDir,
@@ -19,6 +19,8 @@ pub(crate) struct FaultyDisk {
     full: PathBuf,
     low: PathBuf,
     frozen: PathBuf,
+    slow: PathBuf,
+    deaf: PathBuf,
     part: String,
 }
 
@@ -43,6 +45,8 @@ impl FaultyDisk {
             full: folder.path().join("full"),
             low: folder.path().join("low"),
             frozen: folder.path().join("frozen"),
+            slow: folder.path().join("slow"),
+            deaf: folder.path().join("deaf"),
             library,
             part: part.to_owned(),
             folder,
@@ -50,12 +54,14 @@ impl FaultyDisk {
     }
 
     /// What the process must be started with.
-    pub(crate) fn variables(&self) -> [(&str, &OsStr); 5] {
+    pub(crate) fn variables(&self) -> [(&str, &OsStr); 7] {
         [
             ("LD_PRELOAD", self.library.as_os_str()),
             ("FAULTY_DISK_FULL", self.full.as_os_str()),
             ("FAULTY_DISK_LOW", self.low.as_os_str()),
             ("FAULTY_DISK_FROZEN", self.frozen.as_os_str()),
+            ("FAULTY_DISK_SLOW", self.slow.as_os_str()),
+            ("FAULTY_DISK_DEAF", self.deaf.as_os_str()),
             ("FAULTY_DISK_PART", OsStr::new(&self.part)),
         ]
     }
@@ -80,9 +86,24 @@ impl FaultyDisk {
         std::fs::metadata(&self.frozen).unwrap().len()
     }
 
-    /// There is room again.
+    /// No flush ends from now on.
+    pub(crate) fn slow_down(&self) {
+        std::fs::write(&self.slow, "").unwrap();
+    }
+
+    /// How many flushes wait to end.
+    pub(crate) fn flushing(&self) -> u64 {
+        std::fs::metadata(&self.slow).unwrap().len()
+    }
+
+    /// Nothing can be flushed from now on.
+    pub(crate) fn deafen(&self) {
+        std::fs::write(&self.deaf, "").unwrap();
+    }
+
+    /// All that a test said is over, but for what is frozen.
     pub(crate) fn free(&self) {
-        for name in ["full", "low"] {
+        for name in ["full", "low", "slow", "deaf"] {
             let removed = std::fs::remove_file(self.folder.path().join(name));
             assert!(removed.is_ok() || !self.folder.path().join(name).exists());
         }

@@ -25,6 +25,7 @@ mod demos;
 mod disks;
 mod doctor;
 mod faulty_disk;
+mod flushes;
 mod harness;
 mod histories;
 mod idle;

@@ -17,7 +17,8 @@ use std::time::Instant;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{StoreError, Verdict};
 
-use super::checkpoints::Checkpoints;
+use super::checkpoints::{Checkpoints, log_pages};
+use super::flush::Flushes;
 use super::outcome::{Outcome, SharedError, is_of_disk};
 use super::statement::{
     BeginImmediate, Commit, Overwrite, Release, Rollback, RollbackTo, Savepoint, Statement,
@@ -60,7 +61,11 @@ pub(super) struct Turn {
     pub(super) conn: Connection,
     /// None where SQLite looks after the log of the database by itself.
     checkpoints: Option<Checkpoints>,
+    /// None where a commit is durable by itself.
+    flushes: Option<Arc<Flushes>>,
     batch: Option<Batch>,
+    /// The outcome of the last batch that was committed, which everybody can see.
+    seen: Option<Arc<Outcome>>,
     pub(super) max_age: Duration,
 }
 
@@ -77,14 +82,25 @@ pub(super) type Ended = thread::Result<Result<Vec<CompanyId>, StoreError>>;
 /// A body that has run.
 pub(super) struct Member {
     own: Ended,
-    /// That of its batch; none when there was no batch to join.
+    /// That of its batch, or of the last one that it can have seen.
     batch: Option<Arc<Outcome>>,
 }
 
 impl Member {
     /// One that is settled already.
-    const fn alone(own: Ended) -> Self {
+    pub(super) const fn alone(own: Ended) -> Self {
         Self { own, batch: None }
+    }
+
+    /// What it waits for.
+    pub(super) const fn batch(&self) -> Option<&Arc<Outcome>> {
+        self.batch.as_ref()
+    }
+
+    /// Whether it is known already that it may be run again.
+    pub(super) fn lost_a_race(&self) -> bool {
+        matches!(self.own, Ok(Err(StoreError::Contended)))
+            || self.batch.as_ref().is_some_and(|batch| batch.lost_a_race())
     }
 
     /// How it ended, when its batch is settled.
@@ -109,11 +125,17 @@ impl Lost {
 }
 
 impl Turn {
-    pub(super) const fn new(conn: Connection, checkpoints: Option<Checkpoints>) -> Self {
+    pub(super) const fn new(
+        conn: Connection,
+        checkpoints: Option<Checkpoints>,
+        flushes: Option<Arc<Flushes>>,
+    ) -> Self {
         Self {
             conn,
             checkpoints,
+            flushes,
             batch: None,
+            seen: None,
             max_age: MAX_AGE,
         }
     }
@@ -122,7 +144,7 @@ impl Turn {
     pub(super) fn run_all(&mut self, bodies: &mut dyn Bodies) -> Vec<Member> {
         let mut members = Vec::new();
         let mut may_share_fate = true;
-        while bodies.has(members.len()) {
+        while self.is_brought(bodies, members.len()) {
             // As long as it has bodies, its caller is one of those who wait.
             self.settle_unless(true);
             let next = members.len();
@@ -137,12 +159,23 @@ impl Turn {
         members
     }
 
+    /// Whether there is a body with this number. The batch does not age while its caller waits for
+    /// one.
+    fn is_brought(&mut self, bodies: &mut dyn Bodies, which: usize) -> bool {
+        let asked = Instant::now();
+        let is_brought = bodies.has(which);
+        if let Some(batch) = &mut self.batch {
+            batch.opened += asked.elapsed();
+        }
+        is_brought
+    }
+
     /// Runs bodies from `first` on in a batch of their own without savepoints, as many as go into
     /// it. Returns none when one of them has to be undone and the others with it; then nothing is
     /// left of them, and each is to be run again.
     fn run_without_savepoints(&mut self, bodies: &mut dyn Bodies, first: usize) -> Vec<Member> {
         let mut members = Vec::new();
-        while !self.is_full() && bodies.has(first + members.len()) {
+        while !self.is_full() && self.is_brought(bodies, first + members.len()) {
             let batch = match self.join() {
                 Ok(batch) => batch,
                 Err(error) => return vec![Member::alone(Ok(Err(error)))],
@@ -171,7 +204,7 @@ impl Turn {
                     }
                     // Nobody else's writes were undone with its own.
                     let own = undone.map(|own| own.map(|_refused| Vec::new()));
-                    return vec![Member::alone(own)];
+                    return vec![self.lonely(own)];
                 }
             };
             let batch = Some(batch);
@@ -203,11 +236,23 @@ impl Turn {
         Member { own, batch }
     }
 
+    /// One that is in no batch, but has seen what others committed.
+    fn lonely(&self, own: Ended) -> Member {
+        let batch = self.seen.clone();
+        Member { own, batch }
+    }
+
     /// Becomes a member of the open batch, or opens one.
     fn join(&mut self) -> Result<Arc<Outcome>, StoreError> {
         let batch = match &mut self.batch {
             Some(batch) => batch,
             none => {
+                if let Some(flushes) = &self.flushes
+                    && flushes.has_failed()
+                {
+                    flushes.mend(log_pages(&mut self.conn)?)?;
+                    self.seen = None;
+                }
                 begin(&mut self.conn)?;
                 none.insert(Batch {
                     opened: Instant::now(),
@@ -262,9 +307,12 @@ impl Turn {
         if self.batch.is_none() || (others_wait && !self.is_full()) {
             return;
         }
+        if let Some(flushes) = &self.flushes {
+            flushes.begin_commit();
+        }
         match Commit.run(&mut self.conn) {
             Ok(()) => {
-                self.close(Ok(()));
+                self.flush_batch();
                 if let Some(checkpoints) = &self.checkpoints {
                     checkpoints.after_commit(&mut self.conn);
                 }
@@ -272,8 +320,24 @@ impl Turn {
             Err(error) => {
                 self.roll_back();
                 let error = self.overwrite_failed_commit(error);
+                if let Some(flushes) = &self.flushes {
+                    flushes.committed(None);
+                }
                 self.fail(error);
             }
+        }
+    }
+
+    /// Has the members told when the batch, which is committed, is durable.
+    fn flush_batch(&mut self) {
+        let outcome = self.batch.take().map(|batch| batch.outcome);
+        match (&self.flushes, outcome) {
+            (Some(flushes), outcome) => {
+                self.seen.clone_from(&outcome);
+                flushes.committed(outcome);
+            }
+            (None, Some(outcome)) => outcome.settle(Ok(())),
+            (None, None) => {}
         }
     }
 
@@ -292,7 +356,8 @@ impl Turn {
         if !is_of_disk(&error) {
             return error;
         }
-        match Overwrite.run(&mut self.conn) {
+        let flush = || self.flushes.as_ref().map_or(Ok(()), |it| it.flush());
+        match Overwrite.run(&mut self.conn).and_then(|()| flush()) {
             Ok(()) => error,
             Err(again) => {
                 tracing::error!(error = %again, "what a failed commit left is not overwritten");

@@ -20,6 +20,7 @@ use workforce_domain::port::StoreError;
 use workforce_vitals::Supervisor;
 
 use super::Connection;
+use super::flush::Flushes;
 use super::lock::ExclusiveLock;
 use super::write_back::written_back;
 use crate::store::Durability;
@@ -42,6 +43,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// The thread that copies, until dropped.
 pub(super) struct Checkpoints {
     shared: Arc<Shared>,
+    flushes: Arc<Flushes>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -63,6 +65,7 @@ struct State {
 /// What the thread copies with.
 struct Copier {
     conn: Connection,
+    flushes: Arc<Flushes>,
     lock: Arc<ExclusiveLock>,
     durability: Durability,
     /// What was left of the log by the last copy, when nobody stood in its way.
@@ -94,6 +97,7 @@ impl Checkpoints {
     /// Starts the thread, which copies through `conn`. The writer must not copy by itself.
     pub(super) fn start(
         conn: Connection,
+        flushes: Arc<Flushes>,
         lock: Arc<ExclusiveLock>,
         durability: Durability,
         supervisor: Supervisor,
@@ -102,6 +106,7 @@ impl Checkpoints {
         let of_thread = Arc::clone(&shared);
         let mut copier = Copier {
             conn,
+            flushes: Arc::clone(&flushes),
             lock,
             durability,
             left: None,
@@ -112,6 +117,7 @@ impl Checkpoints {
         })?;
         Ok(Self {
             shared,
+            flushes,
             thread: Some(thread),
         })
     }
@@ -119,7 +125,7 @@ impl Checkpoints {
     /// Has the thread look soon, after each commit through `writer`.
     pub(super) fn after_commit(&self, writer: &mut Connection) {
         if self.shared.ends_soon.load(Ordering::Relaxed) {
-            match checkpoint(writer, Mode::Copy) {
+            match copy(writer, &self.flushes) {
                 Ok(Some(log)) if log.rest() == 0 => {
                     self.shared.ends_soon.store(false, Ordering::Relaxed);
                 }
@@ -235,9 +241,9 @@ impl Copier {
         let lock = Arc::clone(&self.lock);
         let file = lock.database();
         let copied = if before.rest() < LONG {
-            self.checkpoint(Mode::Copy)?
+            copy(&mut self.conn, &self.flushes)?
         } else {
-            written_back(file, || self.checkpoint(Mode::Copy)).map_err(not_flushed)??
+            written_back(file, || copy(&mut self.conn, &self.flushes)).map_err(not_flushed)??
         };
         if self.durability == Durability::PowerLoss {
             file.sync_data().map_err(not_flushed)?;
@@ -252,6 +258,19 @@ impl Copier {
 
 fn not_flushed(error: io::Error) -> StoreError {
     StoreError::Failed(error.into())
+}
+
+/// Copies the log, of which only what is durable may be in the database.
+fn copy(conn: &mut Connection, flushes: &Flushes) -> Result<Option<Log>, StoreError> {
+    flushes.flush()?;
+    checkpoint(conn, Mode::Copy).map_err(failed)
+}
+
+/// How many pages of the log can be read.
+pub(super) fn log_pages(conn: &mut Connection) -> Result<u64, StoreError> {
+    let log = checkpoint(conn, Mode::Look).map_err(failed)?;
+    // Without a log it is -1.
+    Ok(log.map_or(0, |it| u64::try_from(it.log).unwrap_or(0)))
 }
 
 /// Returns nothing when somebody else copies the log.

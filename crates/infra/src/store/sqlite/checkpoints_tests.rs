@@ -5,6 +5,7 @@ use diesel::Connection as _;
 use diesel::connection::SimpleConnection;
 use tempfile::TempDir;
 
+use super::super::flush::Flusher;
 use super::super::statement::{Begin, BeginImmediate, Rollback, Statement as _};
 use super::*;
 
@@ -25,8 +26,10 @@ impl Database {
         );
         let copier = connect(&folder, "PRAGMA synchronous = OFF;");
         let lock = ExclusiveLock::take(&path(&folder)).unwrap();
+        let flusher = Flusher::start(None, Supervisor::default()).unwrap();
         let checkpoints = Checkpoints::start(
             copier,
+            Arc::clone(flusher.flushes()),
             Arc::new(lock),
             Durability::PowerLoss,
             Supervisor::default(),

@@ -1,3 +1,4 @@
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -6,14 +7,15 @@ use diesel::{Connection as _, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use workforce_domain::port::StoreError;
 
-use super::checkpoints::Checkpoints;
+use super::checkpoints::{Checkpoints, log_pages};
+use super::flush::Flusher;
 use super::lock::ExclusiveLock;
+use super::log_file::open_log;
 use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
 use super::store::SqliteStore;
 use super::writer::Writer;
 use crate::store::errors::failed;
-use crate::store::feed::Listeners;
 use crate::store::invariants::BrokenInvariant;
 use crate::store::migrations::{migrate, revert};
 use crate::store::pool::{ConnectError, pool};
@@ -46,29 +48,41 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
     let mut writer = connect(path, WAL).map_err(OpenError::Connect)?;
     migrate(&mut writer, MIGRATIONS)?;
     index_pending(&mut writer).map_err(|error| OpenError::Connect(error.into()))?;
-    let synchronous = match options.durability {
-        Durability::PowerLoss => "PRAGMA synchronous = FULL;",
-        Durability::ProcessEnd => "PRAGMA synchronous = OFF;",
+    let supervisor = &options.vitals.supervisor;
+    let refused = |error: io::Error| OpenError::Connect(error.into());
+    // In between, a log that begins anew and what is copied from it are still flushed by SQLite.
+    let (synchronous, log) = match options.durability {
+        Durability::PowerLoss => {
+            let log = open_log(path).map_err(refused)?;
+            ("PRAGMA synchronous = NORMAL;", Some(log))
+        }
+        Durability::ProcessEnd => ("PRAGMA synchronous = OFF;", None),
     };
     writer
         .batch_execute(&format!("{WRITER} {synchronous}"))
         .map_err(|error| OpenError::Connect(error.into()))?;
+    let flusher = Flusher::start(log, supervisor.clone()).map_err(refused)?;
+    let flushes = Arc::clone(flusher.flushes());
+    let readable = log_pages(&mut writer).map_err(|error| OpenError::Connect(error.into()))?;
+    flushes
+        .mend(readable)
+        .map_err(|error| OpenError::Connect(error.into()))?;
     let copier = connect(path, &format!("{READER} {synchronous}")).map_err(OpenError::Connect)?;
     let checkpoints = Checkpoints::start(
         copier,
+        Arc::clone(&flushes),
         Arc::clone(&lock),
         options.durability,
-        options.vitals.supervisor.clone(),
+        supervisor.clone(),
     )
-    .map_err(|error| OpenError::Connect(error.into()))?;
+    .map_err(refused)?;
     let path = path.to_owned();
     let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
     let readers = pool(options.pool_size, move || connect(&path, READER));
-    let writer = Writer::new(writer, Some(checkpoints));
+    let writer = Writer::new(writer, Some(checkpoints), Some(flusher));
     Ok(SqliteStore::new(
         readers,
-        writer,
-        Listeners::default(),
+        (writer, flushes),
         (folder, options.vitals.disk_space.clone()),
         lock,
     ))

@@ -1,15 +1,25 @@
 //! How a batch of the writer ended, for those who wait for it.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use workforce_domain::port::StoreError;
 
 /// How a batch ended, for those who wait for it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Outcome {
-    settled: Mutex<Option<Result<(), SharedError>>>,
+    state: Mutex<State>,
     changed: Condvar,
 }
+
+#[derive(Default)]
+struct State {
+    settled: Option<Result<(), SharedError>>,
+    /// What is to be done when it is settled.
+    then: Vec<Then>,
+}
+
+/// What is to be done when a batch is settled.
+type Then = Box<dyn FnOnce() + Send>;
 
 /// The failure of a batch, which each of its members is told.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -17,20 +27,48 @@ pub(super) struct Outcome {
 pub(super) struct SharedError(#[source] pub(super) Arc<StoreError>);
 
 impl Outcome {
+    /// Tells how it ended, and does what was to be done then.
     pub(super) fn settle(&self, result: Result<(), SharedError>) {
-        *self.settled.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        let mut state = self.state();
+        state.settled = Some(result);
+        let all = core::mem::take(&mut state.then);
+        drop(state);
         self.changed.notify_all();
+        for then in all {
+            then();
+        }
+    }
+
+    /// Does `then` when the batch is settled: at once, or on the thread that settles it.
+    pub(super) fn when_settled(&self, then: Then) {
+        let mut state = self.state();
+        if state.settled.is_none() {
+            state.then.push(then);
+            return;
+        }
+        drop(state);
+        then();
+    }
+
+    /// Whether it is known that it may be run again.
+    pub(super) fn lost_a_race(&self) -> bool {
+        matches!(
+            &self.state().settled,
+            Some(Err(SharedError(cause))) if matches!(**cause, StoreError::Contended)
+        )
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn wait(&self) -> Result<(), StoreError> {
-        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         loop {
-            match &*settled {
+            match &state.settled {
                 None => {
-                    settled = self
-                        .changed
-                        .wait(settled)
-                        .unwrap_or_else(PoisonError::into_inner);
+                    let waited = self.changed.wait(state);
+                    state = waited.unwrap_or_else(PoisonError::into_inner);
                 }
                 Some(Ok(())) => return Ok(()),
                 Some(Err(SharedError(cause))) if matches!(**cause, StoreError::Contended) => {

@@ -64,7 +64,7 @@ impl ScratchStore {
             .map(|Table { name }| format!("DELETE FROM \"{name}\";"))
             .collect();
         Ok(Arc::new(Self {
-            writer: Writer::new(conn, None),
+            writer: Writer::new(conn, None, None),
             listeners: Listeners::default(),
             disk_space: DiskSpace::default(),
             emptying: format!("BEGIN; DELETE FROM companies; {deletions} COMMIT;"),

@@ -23,14 +23,17 @@ fn several_bodies_of_one_caller_share_one_commit_and_harm_nobody() {
         assert!(committed(&folder).is_empty(), "nothing is committed yet");
         note(tx, 6)
     };
-    let ended = writer.run_all(&mut Given(&mut [
-        &mut first,
-        &mut odd,
-        &mut panicking,
-        &mut refusing,
-        &mut second,
-        &mut last,
-    ]));
+    let ended = run_all(
+        &writer,
+        &mut Given(&mut [
+            &mut first,
+            &mut odd,
+            &mut panicking,
+            &mut refusing,
+            &mut second,
+            &mut last,
+        ]),
+    );
     let how: Vec<_> = ended
         .iter()
         .map(|ended| match ended {
@@ -55,7 +58,10 @@ fn who_has_to_be_undone_has_the_others_run_again() {
     let mut first = |tx: &mut Transaction<'_>| counted(tx, 1);
     let mut refusing = |tx: &mut Transaction<'_>| counted(tx, 2).map(|_| Verdict::RollBack);
     let mut last = |tx: &mut Transaction<'_>| counted(tx, 3);
-    let ended = writer.run_all(&mut Given(&mut [&mut first, &mut refusing, &mut last]));
+    let ended = run_all(
+        &writer,
+        &mut Given(&mut [&mut first, &mut refusing, &mut last]),
+    );
     assert!(ended.iter().all(|ended| matches!(ended, Ok(Ok(_)))));
     assert_eq!(runs.get(), 5, "the last one had not run before");
     assert_eq!(committed(&folder), [1, 3]);
@@ -75,7 +81,10 @@ fn who_changed_nothing_is_not_undone() {
         Ok(Verdict::RollBack)
     };
     let mut last = |tx: &mut Transaction<'_>| note(tx, 2);
-    let ended = writer.run_all(&mut Given(&mut [&mut first, &mut refusing, &mut last]));
+    let ended = run_all(
+        &writer,
+        &mut Given(&mut [&mut first, &mut refusing, &mut last]),
+    );
     assert!(ended.iter().all(|ended| matches!(ended, Ok(Ok(_)))));
     assert_eq!(runs.get(), 1);
     assert_eq!(committed(&folder), [1, 2]);
@@ -112,7 +121,7 @@ fn several_bodies_that_join_what_others_wrote_do_not_undo_it() {
         }
         let mut second = |tx: &mut Transaction<'_>| note(tx, 2);
         let mut refusing = |tx: &mut Transaction<'_>| note(tx, 3).map(|_| Verdict::RollBack);
-        let ended = writer.run_all(&mut Given(&mut [&mut second, &mut refusing]));
+        let ended = run_all(&writer, &mut Given(&mut [&mut second, &mut refusing]));
         assert!(ended.iter().all(|ended| matches!(ended, Ok(Ok(_)))));
         one.join().unwrap().unwrap();
     });
@@ -135,7 +144,7 @@ fn more_bodies_than_a_batch_holds_go_into_several() {
         })
         .collect();
     let mut bodies: Vec<&mut Body<'_>> = bodies.iter_mut().map(|it| it as _).collect();
-    let ended = writer.run_all(&mut Given(&mut bodies));
+    let ended = run_all(&writer, &mut Given(&mut bodies));
     assert!(ended.iter().all(|ended| matches!(ended, Ok(Ok(_)))));
     drop(bodies);
     seen.dedup();
@@ -172,7 +181,7 @@ fn those_that_come_while_others_run_have_part_in_their_commit() {
         last: 5,
         seen: Vec::new(),
     };
-    let ended = writer.run_all(&mut growing);
+    let ended = run_all(&writer, &mut growing);
     assert_eq!(ended.len(), 5);
     assert_eq!(growing.seen, [0; 5]);
     assert_eq!(committed(&folder), [0, 1, 2, 3, 4]);

@@ -57,7 +57,7 @@ statements! {
     Begin = "BEGIN DEFERRED";
     /// Begins a transaction that may write.
     BeginImmediate = "BEGIN IMMEDIATE";
-    /// Makes a transaction durable.
+    /// Keeps what a transaction wrote, for others to see.
     Commit = "COMMIT";
     /// Commits a change that changes nothing, by itself.
     Overwrite = "PRAGMA user_version = 0";

@@ -8,7 +8,8 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict, WriteQueue};
 use workforce_vitals::DiskSpace;
 
-use super::batch::Bodies;
+use super::batch::{Bodies, Member};
+use super::flush::Flushes;
 use super::lock::ExclusiveLock;
 use super::statement::{Begin, Rollback, Statement};
 use super::writer::Writer;
@@ -22,32 +23,43 @@ use crate::store::retry::{note_full, until_settled};
 pub(crate) struct SqliteStore {
     readers: Pool<Manager<Connection>>,
     writer: Writer,
-    listeners: Listeners,
-    /// Where the file and what belongs to it lie.
-    folder: PathBuf,
-    disk_space: DiskSpace,
+    flushes: Arc<Flushes>,
+    outside: Outside,
     /// Dropped last, after every connection is closed.
     _lock: Arc<ExclusiveLock>,
+}
+
+/// What is told of transactions, and what they depend on, outside of the file.
+#[derive(Clone)]
+struct Outside {
+    listeners: Listeners,
+    /// Where the file and what belongs to it lie.
+    folder: Arc<Path>,
+    disk_space: DiskSpace,
 }
 
 impl SqliteStore {
     pub(super) fn new(
         readers: Pool<Manager<Connection>>,
-        writer: Writer,
-        listeners: Listeners,
+        (writer, flushes): (Writer, Arc<Flushes>),
         (folder, disk_space): (PathBuf, DiskSpace),
         lock: Arc<ExclusiveLock>,
     ) -> Self {
         Self {
             readers,
             writer,
-            listeners,
-            folder,
-            disk_space,
+            flushes,
+            outside: Outside {
+                listeners: Listeners::default(),
+                folder: folder.into(),
+                disk_space,
+            },
             _lock: lock,
         }
     }
+}
 
+impl Outside {
     /// The failure as it is: SQLite does not always say that the disk has no room.
     fn classify(&self, error: StoreError) -> StoreError {
         match error {
@@ -57,12 +69,33 @@ impl SqliteStore {
             other => other,
         }
     }
+
+    /// Tells everybody how writes ended, whose batches are settled.
+    fn tell(&self, writes: Box<dyn WriteQueue>, members: Vec<Member>) {
+        let mut to_notify = BTreeSet::new();
+        let outcomes = members.into_iter().map(|member| {
+            let outcome = match member.ended() {
+                Ok(Ok(companies)) => {
+                    to_notify.extend(companies);
+                    Ok(())
+                }
+                Ok(Err(error)) => Err(self.classify(error)),
+                Err(_panic) => Err(StoreError::Failed("its body panicked".into())),
+            };
+            note_full(&self.disk_space, &outcome);
+            outcome
+        });
+        let outcomes = outcomes.collect();
+        let to_notify: Vec<CompanyId> = to_notify.into_iter().collect();
+        self.listeners.notify(&to_notify);
+        writes.end(outcomes);
+    }
 }
 
 /// The writes of a caller, as the writer takes them.
-struct Queued<'a>(&'a mut dyn WriteQueue);
+struct Queued(Box<dyn WriteQueue>);
 
-impl Bodies for Queued<'_> {
+impl Bodies for Queued {
     fn has(&mut self, which: usize) -> bool {
         self.0.has(which)
     }
@@ -77,7 +110,15 @@ impl Store for SqliteStore {
         &self,
         body: &mut (dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(&self.disk_space, || {
+        let outcome = self.run_early_read(body);
+        self.flushes.wait().and(outcome)
+    }
+
+    fn run_early_read(
+        &self,
+        body: &mut (dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + '_),
+    ) -> Result<(), StoreError> {
+        until_settled(&self.outside.disk_space, || {
             let mut reader = take(&self.readers)?;
             reader.in_transaction = true;
             let conn = &mut reader.conn;
@@ -87,43 +128,44 @@ impl Store for SqliteStore {
             if Rollback.run(conn).is_ok() {
                 reader.in_transaction = false;
             }
-            outcome.map_err(|error| self.classify(error))
+            outcome.map_err(|error| self.outside.classify(error))
         })
+    }
+
+    fn when_durable(&self, then: Box<dyn FnOnce() + Send>) {
+        self.flushes.when_settled(then);
     }
 
     fn run_write(
         &self,
         body: &mut (dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + '_),
     ) -> Result<(), StoreError> {
-        until_settled(&self.disk_space, || {
+        until_settled(&self.outside.disk_space, || {
             let run = self.writer.run(&mut |tx| body(tx));
-            let companies = run.map_err(|error| self.classify(error))?;
-            self.listeners.notify(&companies);
+            let companies = run.map_err(|error| self.outside.classify(error))?;
+            self.outside.listeners.notify(&companies);
             Ok(())
         })
     }
 
-    fn run_writes(&self, writes: &mut dyn WriteQueue) -> Vec<Result<(), StoreError>> {
-        let ran = self.writer.run_all(&mut Queued(writes));
-        let mut to_notify = BTreeSet::new();
-        let mut settled = Vec::with_capacity(ran.len());
-        for (which, ran) in ran.into_iter().enumerate() {
-            let outcome = match ran {
-                Ok(Ok(companies)) => {
-                    to_notify.extend(companies);
-                    Ok(())
-                }
-                // It lost a race: by itself it runs until it wins.
-                Ok(Err(StoreError::Contended)) => self.run_write(&mut |tx| writes.run(which, tx)),
-                Ok(Err(error)) => Err(self.classify(error)),
-                Err(_panic) => Err(StoreError::Failed("its body panicked".into())),
-            };
-            note_full(&self.disk_space, &outcome);
-            settled.push(outcome);
+    fn run_writes(&self, writes: Box<dyn WriteQueue>) {
+        let mut queued = Queued(writes);
+        let mut members = self.writer.run_all(&mut queued);
+        let last = members.iter().rev().find_map(Member::batch).cloned();
+        for (which, member) in members.iter_mut().enumerate() {
+            if member.lost_a_race() {
+                // By itself it runs until it wins.
+                let won = self.run_write(&mut |tx| queued.0.run(which, tx));
+                *member = Member::alone(Ok(won.map(|()| Vec::new())));
+            }
         }
-        let to_notify: Vec<CompanyId> = to_notify.into_iter().collect();
-        self.listeners.notify(&to_notify);
-        settled
+        let outside = self.outside.clone();
+        let tell = move || outside.tell(queued.0, members);
+        // Batches are settled in their order, save that one which failed is settled at once.
+        match last {
+            Some(last) => last.when_settled(Box::new(tell)),
+            None => tell(),
+        }
     }
 
     fn has_one_writer(&self) -> bool {
@@ -131,7 +173,7 @@ impl Store for SqliteStore {
     }
 
     fn feed(&self) -> &dyn EventFeed {
-        &self.listeners
+        &self.outside.listeners
     }
 }
 

@@ -7,15 +7,22 @@
 //! commit that holds its writes.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
+use core::time::Duration;
 use std::panic::resume_unwind;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
 
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::StoreError;
 
 use super::Connection;
-use super::batch::{Bodies, Body, Ended, Given, Member, Turn};
+use super::batch::{Bodies, Body, Given, Member, Turn};
 use super::checkpoints::Checkpoints;
+use super::flush::Flusher;
+
+/// So long a thread that waits for its turn may take to awake.
+const WAKES_WITHIN: Duration = Duration::from_millis(2);
 
 /// The writer.
 pub(super) struct Writer {
@@ -23,13 +30,21 @@ pub(super) struct Writer {
     /// open batch may be left to them.
     waiting: AtomicUsize,
     turn: Mutex<Turn>,
+    /// None where a commit is durable by itself.
+    _flusher: Option<Flusher>,
 }
 
 impl Writer {
-    pub(super) fn new(conn: Connection, checkpoints: Option<Checkpoints>) -> Self {
+    pub(super) fn new(
+        conn: Connection,
+        checkpoints: Option<Checkpoints>,
+        flusher: Option<Flusher>,
+    ) -> Self {
+        let flushes = flusher.as_ref().map(|it| Arc::clone(it.flushes()));
         Self {
             waiting: AtomicUsize::new(0),
-            turn: Mutex::new(Turn::new(conn, checkpoints)),
+            turn: Mutex::new(Turn::new(conn, checkpoints, flushes)),
+            _flusher: flusher,
         }
     }
 
@@ -40,25 +55,42 @@ impl Writer {
     /// # Errors
     /// What the body failed with, or the commit; nothing of the body was written then.
     pub(super) fn run(&self, body: &mut Body<'_>) -> Result<Vec<CompanyId>, StoreError> {
-        match self.run_all(&mut Given(&mut [body])).pop() {
+        let mut turn = self.take_turn();
+        let ran = turn.run_all(&mut Given(&mut [body])).pop();
+        turn.settle_unless(self.waiting.load(Ordering::SeqCst) > 0);
+        drop(turn);
+
+        match ran.map(Member::ended) {
             Some(Ok(settled)) => settled,
             Some(Err(panic)) => resume_unwind(panic),
             None => Err(StoreError::Contended),
         }
     }
 
-    /// The same for several bodies, each a member of its own, in one turn. Returns how each of
-    /// them ended, in their order.
-    pub(super) fn run_all(&self, bodies: &mut dyn Bodies) -> Vec<Ended> {
-        self.waiting.fetch_add(1, Ordering::SeqCst);
-        let mut turn = self.turn();
-        self.waiting.fetch_sub(1, Ordering::SeqCst);
-
+    /// The same for several bodies, each a member of its own, in one turn. Returns when all are
+    /// committed, which may be before they are settled.
+    pub(super) fn run_all(&self, bodies: &mut dyn Bodies) -> Vec<Member> {
+        self.let_others_go_first();
+        let mut turn = self.take_turn();
         let members = turn.run_all(bodies);
-        turn.settle_unless(self.waiting.load(Ordering::SeqCst) > 0);
-        drop(turn);
+        turn.settle_unless(false);
+        members
+    }
 
-        members.into_iter().map(Member::ended).collect()
+    /// Whoever brings several bodies may come back at once with more, before those who wait for
+    /// their turn are awake.
+    fn let_others_go_first(&self) {
+        let begun = Instant::now();
+        while self.waiting.load(Ordering::SeqCst) > 0 && begun.elapsed() < WAKES_WITHIN {
+            thread::yield_now();
+        }
+    }
+
+    fn take_turn(&self) -> MutexGuard<'_, Turn> {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let turn = self.turn();
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        turn
     }
 
     /// Uses the connection between two batches.

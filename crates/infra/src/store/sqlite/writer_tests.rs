@@ -11,6 +11,7 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::port::Verdict;
 
 use super::super::Transaction;
+use super::super::batch::Ended;
 use super::super::outcome::{Outcome, SharedError};
 use super::super::statement::{BeginImmediate, Statement as _};
 use super::*;
@@ -33,7 +34,7 @@ fn writer() -> (TempDir, Writer) {
          CREATE TABLE notes (n INTEGER PRIMARY KEY, parent INTEGER REFERENCES notes (n));",
     )
     .unwrap();
-    let writer = Writer::new(conn, None);
+    let writer = Writer::new(conn, None, None);
     // However slow the threads of a test are, their batch stays open.
     writer.turn().max_age = Duration::from_secs(60);
     (folder, writer)
@@ -45,6 +46,12 @@ fn connection(folder: &TempDir) -> SqliteConnection {
     conn.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;")
         .unwrap();
     conn
+}
+
+/// Runs several bodies and waits until they are settled.
+fn run_all(writer: &Writer, bodies: &mut dyn Bodies) -> Vec<Ended> {
+    let members = writer.run_all(bodies);
+    members.into_iter().map(Member::ended).collect()
 }
 
 fn note(tx: &mut Transaction<'_>, n: i64) -> Result<Verdict, StoreError> {
@@ -306,7 +313,7 @@ fn many_writers_are_all_durable() {
                         writer.run(&mut one).unwrap();
                         writer.run(&mut other).unwrap();
                     } else {
-                        for ended in writer.run_all(&mut Given(&mut [&mut one, &mut other])) {
+                        for ended in run_all(writer, &mut Given(&mut [&mut one, &mut other])) {
                             ended.unwrap().unwrap();
                         }
                     }

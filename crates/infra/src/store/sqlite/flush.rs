@@ -1,0 +1,283 @@
+//! Commits on their way to the disk.
+//!
+//! SQLite itself would flush its log within a commit, and the writer would wait. Here a thread
+//! flushes while the writer goes on, and tells those who share a commit when it is durable. Others
+//! can read a commit before that, so they are told of what they read only then. A commit that
+//! follows is never durable without this one: after a crash, SQLite reads its log up to the first
+//! thing that is not whole.
+//!
+//! When the disk refuses a flush, nobody knows what of it is kept, and the system forgets it: the
+//! next flush succeeds. So from then on nothing is called durable, until all of the log has been
+//! written once more and flushed ([`Flushes::mend`]). A server that starts cannot know what became
+//! of the last flush of the one before it, and so does this first.
+
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::time::Duration;
+use std::fs::File;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use workforce_domain::port::StoreError;
+use workforce_vitals::{Supervisor, is_full};
+
+use super::log_file::{whole_pages, write_again};
+use super::outcome::{Outcome, SharedError};
+
+/// The task's name among those that are supervised.
+const TASK: &str = "flush";
+/// So long a read waits for a flush.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is to be done when something is durable.
+type Then = Box<dyn FnOnce() + Send>;
+
+/// The thread that flushes. When dropped, it flushes what is left.
+pub(super) struct Flusher {
+    flushes: Arc<Flushes>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What is on its way to the disk.
+pub(super) struct Flushes {
+    /// The write-ahead log; none where commits need not survive loss of power.
+    log: Option<File>,
+    /// The number of the last commit that others may see.
+    visible: AtomicU64,
+    /// That of the last one whose end is known.
+    settled: AtomicU64,
+    has_failed: AtomicBool,
+    /// Held for each flush: an error of an earlier one is told only once, to whoever comes next.
+    flushing: Mutex<()>,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+struct Queue {
+    commits: Vec<Committed>,
+    /// Who waits for the commit with a number.
+    waiting: Vec<(u64, Then)>,
+    closing: bool,
+}
+
+struct Committed {
+    number: u64,
+    /// None when it failed.
+    outcome: Option<Arc<Outcome>>,
+}
+
+impl Flusher {
+    /// Starts the thread, which flushes `log`.
+    pub(super) fn start(log: Option<File>, supervisor: Supervisor) -> io::Result<Self> {
+        let flushes = Arc::new(Flushes::of(log));
+        let of_thread = Arc::clone(&flushes);
+        let thread = thread::Builder::new().name(TASK.into()).spawn(move || {
+            let is_closing = || of_thread.queue().closing;
+            supervisor.keep_thread(TASK, is_closing, || {
+                while let Some(commits) = of_thread.next() {
+                    of_thread.settle(commits);
+                }
+            });
+        })?;
+        Ok(Self {
+            flushes,
+            thread: Some(thread),
+        })
+    }
+
+    /// What is on its way.
+    pub(super) const fn flushes(&self) -> &Arc<Flushes> {
+        &self.flushes
+    }
+}
+
+impl Drop for Flusher {
+    fn drop(&mut self) {
+        self.flushes.queue().closing = true;
+        self.flushes.changed.notify_one();
+        if let Some(thread) = self.thread.take()
+            // Whoever it told may have been the last who knew the store.
+            && thread.thread().id() != thread::current().id()
+        {
+            // It says by itself when it panicked.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Flushes {
+    const fn of(log: Option<File>) -> Self {
+        Self {
+            log,
+            visible: AtomicU64::new(0),
+            settled: AtomicU64::new(0),
+            has_failed: AtomicBool::new(false),
+            flushing: Mutex::new(()),
+            queue: Mutex::new(Queue {
+                commits: Vec::new(),
+                waiting: Vec::new(),
+                closing: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Begins a commit: others may see it from now on. [`committed`](Self::committed) ends it.
+    pub(super) fn begin_commit(&self) {
+        self.visible.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Has those who share the commit told when it is durable. None share one that failed.
+    pub(super) fn committed(&self, outcome: Option<Arc<Outcome>>) {
+        let number = self.visible.load(Ordering::SeqCst);
+        self.queue().commits.push(Committed { number, outcome });
+        self.changed.notify_one();
+    }
+
+    /// Does `then` when the end of all that others can see now is known.
+    pub(super) fn when_settled(&self, then: Then) {
+        let visible = self.visible.load(Ordering::SeqCst);
+        if self.is_settled(visible) {
+            return then();
+        }
+        let mut queue = self.queue();
+        if self.is_settled(visible) {
+            drop(queue);
+            return then();
+        }
+        queue.waiting.push((visible, then));
+    }
+
+    /// Waits until the end of all that others can see now is known.
+    ///
+    /// # Errors
+    /// When the disk does not answer for so long that it has to be called away.
+    pub(super) fn wait(&self) -> Result<(), StoreError> {
+        if self.is_settled(self.visible.load(Ordering::SeqCst)) {
+            return Ok(());
+        }
+        let (sender, settled) = sync_channel(1);
+        self.when_settled(Box::new(move || {
+            // Nobody waits any more for a disk that is away.
+            let _ = sender.send(());
+        }));
+        let waited = settled.recv_timeout(PATIENCE);
+        waited.map_err(|hangs| StoreError::Unavailable(hangs.into()))
+    }
+
+    /// Flushes what was written, on this thread.
+    ///
+    /// # Errors
+    /// When the disk refuses that, or did before and the log is not mended since.
+    pub(super) fn flush(&self) -> Result<(), StoreError> {
+        let _alone = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.has_failed() {
+            return Err(StoreError::Unavailable(
+                "the disk has refused a flush before".into(),
+            ));
+        }
+        let flushed = self.log.as_ref().map_or(Ok(()), File::sync_data);
+        flushed.map_err(|error| {
+            self.has_failed.store(true, Ordering::SeqCst);
+            not_flushed(error)
+        })
+    }
+
+    /// Whether the disk has refused a flush, and the log is not mended since.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::SeqCst)
+    }
+
+    /// Writes the whole log, which has so many pages, once more and flushes it. To be called between
+    /// two transactions, by who alone writes.
+    ///
+    /// # Errors
+    /// When the disk still does not take it, or has lost some of the log: then only a start, which
+    /// reads what there is, makes a whole of it.
+    pub(super) fn mend(&self, pages: u64) -> Result<(), StoreError> {
+        let _alone = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(log) = &self.log {
+            let away = |error: io::Error| match not_flushed(error) {
+                StoreError::Failed(cause) => StoreError::Unavailable(cause),
+                full => full,
+            };
+            if whole_pages(log).map_err(away)? < pages {
+                let lost = "the disk has lost some of the log; start the server anew";
+                return Err(StoreError::Unavailable(lost.into()));
+            }
+            let written = write_again(log).and_then(|()| log.sync_data());
+            written.map_err(away)?;
+        }
+        if self.has_failed.swap(false, Ordering::SeqCst) {
+            tracing::info!("the log, whose flush had failed, is written once more and durable");
+        }
+        Ok(())
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_settled(&self, number: u64) -> bool {
+        self.settled.load(Ordering::SeqCst) >= number
+    }
+
+    /// Waits for commits, and takes all that there are.
+    fn next(&self) -> Option<Vec<Committed>> {
+        let waited = self.changed.wait_while(self.queue(), |queue| {
+            queue.commits.is_empty() && !queue.closing
+        });
+        let mut queue = waited.unwrap_or_else(PoisonError::into_inner);
+        let commits = core::mem::take(&mut queue.commits);
+        (!commits.is_empty()).then_some(commits)
+    }
+
+    /// Makes commits durable, and tells everybody who waits for them.
+    fn settle(&self, commits: Vec<Committed>) {
+        let Some(number) = commits.last().map(|last| last.number) else {
+            return;
+        };
+        let flushed = self.flush_commits();
+        let mut queue = self.queue();
+        self.settled.store(number, Ordering::SeqCst);
+        let ready = queue.waiting.extract_if(.., |(it, _then)| *it <= number);
+        let ready: Vec<_> = ready.map(|(_number, then)| then).collect();
+        drop(queue);
+        let outcomes = commits.into_iter().filter_map(|commit| commit.outcome);
+        for outcome in outcomes {
+            told(|| outcome.settle(flushed.clone()));
+        }
+        for then in ready {
+            told(then);
+        }
+    }
+
+    /// Flushes commits that can be seen.
+    fn flush_commits(&self) -> Result<(), SharedError> {
+        self.flush().map_err(|error| {
+            tracing::error!(%error, "what was committed is not known to be durable");
+            SharedError(Arc::new(StoreError::OutcomeUnknown(Box::new(error))))
+        })
+    }
+}
+
+/// Whoever is told has no say in what the others are told.
+fn told(tell: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(tell)).is_err() {
+        tracing::error!("somebody panicked who was told that a commit is durable");
+    }
+}
+
+fn not_flushed(error: io::Error) -> StoreError {
+    if is_full(&error) {
+        StoreError::Full(error.into())
+    } else {
+        StoreError::Failed(error.into())
+    }
+}
+
+#[cfg(test)]
+#[path = "flush_tests.rs"]
+mod tests;

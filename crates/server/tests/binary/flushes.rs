@@ -1,0 +1,157 @@
+//! A server whose disk is slow to keep what it is given, or refuses to.
+
+use std::process::Stdio;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::client::Sender;
+use crate::faulty_disk::FaultyDisk;
+use crate::harness::{PATIENCE, Server, folder};
+use crate::office::Office;
+
+/// The log of the database, which every commit has flushed.
+const LOG: &str = "workforce.db-wal";
+
+fn start(data: &TempDir, disk: &FaultyDisk) -> Server {
+    Server::start_unheard(data.path(), &[], &disk.variables(), Stdio::null())
+}
+
+fn issues(office: &Office) -> String {
+    format!("/api/companies/{}/issues", office.company)
+}
+
+/// Makes an issue; its id, or the answer that refuses it.
+fn make(server: &Server, office: &Office, title: &str) -> Result<String, (u16, Value)> {
+    let (status, answer) = server.send("POST", &issues(office), None, &json!({ "title": title }));
+    if status == 201 {
+        return Ok(answer["id"].as_str().unwrap().to_owned());
+    }
+    Err((status, answer["code"].clone()))
+}
+
+fn titles(issues: &Value) -> Vec<&str> {
+    let issues = issues.as_array().unwrap().iter();
+    issues.map(|it| it["title"].as_str().unwrap()).collect()
+}
+
+fn wait_for_flush(disk: &FaultyDisk) {
+    let begun = Instant::now();
+    while disk.flushing() == 0 {
+        assert!(begun.elapsed() < PATIENCE, "nothing is flushed");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn nobody_is_told_of_what_the_disk_does_not_keep_yet() {
+    let data = folder();
+    let disk = FaultyDisk::of(LOG);
+    let server = start(&data, &disk);
+    let office = Office::open(&server);
+    let (told, answers) = channel();
+    disk.slow_down();
+    std::thread::scope(|scope| {
+        let (server, office) = (&server, &office);
+        let write = |title: &'static str| {
+            let told = told.clone();
+            scope.spawn(move || {
+                make(server, office, title).unwrap();
+                told.send("written").unwrap();
+            });
+        };
+        write("First");
+        wait_for_flush(&disk);
+        // These are run beside it, and wait for their own flush.
+        write("Second");
+        write("Third");
+        let client = server.client();
+        let told = told.clone();
+        scope.spawn(move || {
+            let listed = client.send("GET", &issues(office), Sender::default(), &Value::Null);
+            let (_status, listed) = listed.unwrap();
+            assert!(titles(&listed).contains(&"First"), "{listed}");
+            told.send("read").unwrap();
+        });
+        let early = answers.recv_timeout(Duration::from_millis(500));
+        assert!(early.is_err(), "{early:?} before it is durable");
+        disk.free();
+    });
+    let mut all: Vec<_> = answers.try_iter().collect();
+    all.sort_unstable();
+    assert_eq!(all, ["read", "written", "written", "written"]);
+}
+
+#[test]
+fn a_disk_that_refuses_to_keep_what_is_written_is_told_and_mended() {
+    let data = folder();
+    let disk = FaultyDisk::of(LOG);
+    let server = start(&data, &disk);
+    let office = Office::open(&server);
+    let mut acknowledged = vec![make(&server, &office, "Before").unwrap()];
+    let refused = || {
+        disk.deafen();
+        let (status, code) = make(&server, &office, "Perhaps").unwrap_err();
+        // The server may have met the disk first, with something of its own.
+        let codes = [json!("outcome_unknown"), json!("store_unavailable")];
+        assert!(status == 503 && codes.contains(&code), "{status} {code}");
+    };
+    for _ in 0..2 {
+        refused();
+        // From now on it is known that nothing is kept.
+        for _ in 0..3 {
+            assert_eq!(
+                make(&server, &office, "Never").unwrap_err(),
+                (503, json!("store_unavailable"))
+            );
+        }
+        // Reads go on.
+        server.get(&format!("/api/issues/{}", acknowledged[0]));
+        disk.free();
+        acknowledged.push(make(&server, &office, "After").unwrap());
+        office.works(&server);
+    }
+    // Whoever starts next knows nothing of it.
+    refused();
+    server.signal(Signal::SIGKILL);
+    server.wait();
+    disk.free();
+
+    let server = start(&data, &disk);
+    for issue in &acknowledged {
+        server.get(&format!("/api/issues/{issue}"));
+    }
+    let all = server.get(&issues(&office));
+    assert!(!titles(&all).contains(&"Never"), "{all}");
+    office.works(&server);
+}
+
+#[test]
+fn a_flush_that_hangs_is_told_and_keeps_no_server_from_ending() {
+    let data = folder();
+    let disk = FaultyDisk::of(LOG);
+    let server = start(&data, &disk);
+    let office = Office::open(&server);
+    disk.slow_down();
+    let (client, path) = (server.client(), issues(&office));
+    let write = std::thread::spawn(move || {
+        let issue = json!({ "title": "Late" });
+        client.send("POST", &path, Sender::default(), &issue)
+    });
+    wait_for_flush(&disk);
+    let answer = server.wait_for_answer("/api/health/ready", |status, _| status == 503);
+    assert_eq!(answer["code"], "store_unavailable", "{answer}");
+    let (status, answer) = server.send("GET", &issues(&office), None, &Value::Null);
+    assert_eq!(
+        (status, &answer["code"]),
+        (503, &json!("store_unavailable")),
+        "{answer}"
+    );
+    server.signal(Signal::SIGTERM);
+    server.wait();
+    let unanswered = write.join().unwrap();
+    assert!(!matches!(unanswered, Ok((201, _))), "{unanswered:?}");
+}
