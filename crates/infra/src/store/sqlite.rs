@@ -6,6 +6,7 @@ mod copy;
 mod flush;
 mod lock;
 mod log_file;
+mod member;
 mod open;
 mod outcome;
 mod scratch;

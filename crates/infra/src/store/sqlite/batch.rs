@@ -11,7 +11,6 @@ use core::panic::AssertUnwindSafe;
 use core::time::Duration;
 use std::panic::catch_unwind;
 use std::sync::Arc;
-use std::thread;
 use std::time::Instant;
 
 use workforce_domain::id::CompanyId;
@@ -19,6 +18,7 @@ use workforce_domain::port::{StoreError, Verdict};
 
 use super::checkpoints::{Checkpoints, log_pages};
 use super::flush::Flushes;
+use super::member::{Ended, Member};
 use super::outcome::{Outcome, SharedError, is_of_disk};
 use super::statement::{
     BeginImmediate, Commit, Overwrite, Release, Rollback, RollbackTo, Savepoint, Statement,
@@ -74,40 +74,6 @@ struct Batch {
     opened: Instant,
     members: usize,
     outcome: Arc<Outcome>,
-}
-
-/// How a body ended: with the companies whose listeners are to be woken, or with a panic.
-pub(super) type Ended = thread::Result<Result<Vec<CompanyId>, StoreError>>;
-
-/// A body that has run.
-pub(super) struct Member {
-    own: Ended,
-    /// That of its batch, or of the last one that it can have seen.
-    batch: Option<Arc<Outcome>>,
-}
-
-impl Member {
-    /// One that is settled already.
-    pub(super) const fn alone(own: Ended) -> Self {
-        Self { own, batch: None }
-    }
-
-    /// What it waits for.
-    pub(super) const fn batch(&self) -> Option<&Arc<Outcome>> {
-        self.batch.as_ref()
-    }
-
-    /// Whether it is known already that it may be run again.
-    pub(super) fn lost_a_race(&self) -> bool {
-        matches!(self.own, Ok(Err(StoreError::Contended)))
-            || self.batch.as_ref().is_some_and(|batch| batch.lost_a_race())
-    }
-
-    /// How it ended, when its batch is settled.
-    pub(super) fn ended(self) -> Ended {
-        let shared = self.batch.map_or(Ok(()), |batch| batch.wait());
-        self.own.map(|own| shared.and(own))
-    }
 }
 
 /// The transaction of the whole batch is gone or cannot be trusted.
@@ -208,7 +174,7 @@ impl Turn {
                 }
             };
             let batch = Some(batch);
-            members.push(Member { own, batch });
+            members.push(Member::of(own, batch));
         }
         members
     }
@@ -233,13 +199,12 @@ impl Turn {
                 Err(panic)
             }
         };
-        Member { own, batch }
+        Member::of(own, batch)
     }
 
     /// One that is in no batch, but has seen what others committed.
     fn lonely(&self, own: Ended) -> Member {
-        let batch = self.seen.clone();
-        Member { own, batch }
+        Member::of(own, self.seen.clone())
     }
 
     /// Becomes a member of the open batch, or opens one.

@@ -8,9 +8,10 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict, WriteQueue};
 use workforce_vitals::DiskSpace;
 
-use super::batch::{Bodies, Member};
+use super::batch::Bodies;
 use super::flush::Flushes;
 use super::lock::ExclusiveLock;
+use super::member::Member;
 use super::statement::{Begin, Rollback, Statement};
 use super::writer::Writer;
 use super::{Connection, Transaction};

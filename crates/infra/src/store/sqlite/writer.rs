@@ -17,9 +17,10 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::StoreError;
 
 use super::Connection;
-use super::batch::{Bodies, Body, Given, Member, Turn};
+use super::batch::{Bodies, Body, Given, Turn};
 use super::checkpoints::Checkpoints;
 use super::flush::Flusher;
+use super::member::Member;
 
 /// So long a thread that waits for its turn may take to awake.
 const WAKES_WITHIN: Duration = Duration::from_millis(2);

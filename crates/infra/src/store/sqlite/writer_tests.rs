@@ -11,7 +11,7 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::port::Verdict;
 
 use super::super::Transaction;
-use super::super::batch::Ended;
+use super::super::member::Ended;
 use super::super::outcome::{Outcome, SharedError};
 use super::super::statement::{BeginImmediate, Statement as _};
 use super::*;
