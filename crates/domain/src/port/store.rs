@@ -210,10 +210,10 @@ impl dyn Store + '_ {
     }
 
     /// The same, but what was seen may not be durable yet: nobody outside may
-    /// be told of it before [`when_durable`](Self::when_durable).
+    /// be told of it before [`when_durable`](Store::when_durable).
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The body's refusal, or the store's failure.
     pub fn read_early<T, E>(
         &self,
         body: impl FnMut(&mut dyn Reads) -> Result<T, Failure<E>>,
