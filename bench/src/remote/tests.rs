@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::company::AGENTS;
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
 
@@ -111,7 +112,7 @@ fn everything_is_made_measured_and_removed() {
     };
     let below = format!("/api/companies/{ID}");
     assert_eq!(by("board-token", "POST /api/companies HTTP"), 1);
-    assert_eq!(by("board-token", &format!("POST {below}/agents ")), 16);
+    assert_eq!(by("board-token", &format!("POST {below}/agents ")), AGENTS);
     assert_eq!(by("board-token", &format!("POST {below}/issues ")), 40);
     for figure in [
         "GET /api/agents/me ".to_owned(),
