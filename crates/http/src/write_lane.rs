@@ -24,7 +24,7 @@ pub(crate) trait Job: Send {
     /// Its body; it may be run again after a lost race.
     fn run(&mut self, tx: &mut dyn Tx) -> Result<Verdict, StoreError>;
 
-    /// Told once what became of it, after the commit.
+    /// Told once what became of it, when the commit is durable.
     fn end(self: Box<Self>, outcome: Result<(), StoreError>);
 }
 
@@ -68,9 +68,9 @@ impl LineState {
         work + RETURN >= self.last_commit
     }
 
-    /// For how long the one commit that is under way has been alone.
-    fn alone_for(&self) -> Option<Duration> {
-        self.closed.max(self.ended).map(|since| since.elapsed())
+    /// Since when a commit that was closed then has been alone on its way.
+    fn alone_since(&self, closed: Instant) -> Instant {
+        self.ended.map_or(closed, |ended| ended.max(closed))
     }
 }
 
@@ -206,9 +206,10 @@ impl Group {
             0 if is_worth_two => None,
             0 => Self::rest_of_return(line),
             // To commit takes a while as well, and is done just when the disk is free.
-            1 if is_worth_two => line
-                .alone_for()
-                .and_then(|alone| (line.last_commit * 3 / 4).checked_sub(alone)),
+            1 if is_worth_two => line.closed.and_then(|closed| {
+                let alone_for = line.alone_since(closed).elapsed();
+                (line.last_commit * 3 / 4).checked_sub(alone_for)
+            }),
             _ => return Waits::UntilItEnds,
         };
         rest.map_or(Waits::Not, Waits::AtMost)
@@ -251,8 +252,7 @@ impl WriteQueue for Group {
             && outcomes.iter().any(Result::is_ok)
         {
             let mut line = self.line.lock();
-            let alone_since = line.ended.map_or(closed, |ended| ended.max(closed));
-            line.last_commit = alone_since.elapsed();
+            line.last_commit = line.alone_since(closed).elapsed();
             line.last_shared = jobs.len();
             line.last_run = self.ran_for;
         }

@@ -295,14 +295,15 @@ impl Turn {
 
     /// Has the members told when the batch, which is committed, is durable.
     fn flush_batch(&mut self) {
-        let outcome = self.batch.take().map(|batch| batch.outcome);
-        match (&self.flushes, outcome) {
-            (Some(flushes), outcome) => {
-                self.seen.clone_from(&outcome);
-                flushes.committed(outcome);
+        let Some(Batch { outcome, .. }) = self.batch.take() else {
+            return;
+        };
+        match &self.flushes {
+            Some(flushes) => {
+                self.seen = Some(Arc::clone(&outcome));
+                flushes.committed(Some(outcome));
             }
-            (None, Some(outcome)) => outcome.settle(Ok(())),
-            (None, None) => {}
+            None => outcome.settle(Ok(())),
         }
     }
 

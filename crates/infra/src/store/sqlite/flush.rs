@@ -23,16 +23,13 @@ use std::thread::{self, JoinHandle};
 use workforce_domain::port::StoreError;
 use workforce_vitals::{Supervisor, is_full};
 
-use super::log_file::{whole_pages, write_again};
-use super::outcome::{Outcome, SharedError};
+use super::log_file::write_again;
+use super::outcome::{Outcome, SharedError, Then};
 
 /// The task's name among those that are supervised.
 const TASK: &str = "flush";
 /// So long a read waits for a flush.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// What is to be done when something is durable.
-type Then = Box<dyn FnOnce() + Send>;
 
 /// The thread that flushes. When dropped, it flushes what is left.
 pub(super) struct Flusher {
@@ -203,12 +200,11 @@ impl Flushes {
                 StoreError::Failed(cause) => StoreError::Unavailable(cause),
                 full => full,
             };
-            if whole_pages(log).map_err(away)? < pages {
+            if write_again(log).map_err(away)? < pages {
                 let lost = "the disk has lost some of the log; start the server anew";
                 return Err(StoreError::Unavailable(lost.into()));
             }
-            let written = write_again(log).and_then(|()| log.sync_data());
-            written.map_err(away)?;
+            log.sync_data().map_err(away)?;
         }
         if self.has_failed.swap(false, Ordering::SeqCst) {
             tracing::info!("the log, whose flush had failed, is written once more and durable");

@@ -7,8 +7,6 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// So many bytes are written once more at a time.
-const PIECE: usize = 1 << 20;
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 /// What the file begins with. The last bit tells in which order a checksum reads bytes.
@@ -25,24 +23,12 @@ pub(super) fn open_log(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).open(name)
 }
 
-/// Writes a file's content over itself, so that the system counts it as not yet flushed.
-pub(super) fn write_again(file: &File) -> io::Result<()> {
-    let length = file.metadata()?.len();
-    let mut piece = vec![0; PIECE];
-    let mut at = 0;
-    while at < length {
-        let read = file.read_at(&mut piece, at)?;
-        if read == 0 {
-            break;
-        }
-        file.write_all_at(&piece[..read], at)?;
-        at += read as u64;
-    }
-    Ok(())
-}
-
-/// How many pages of a log are as they were written, from its beginning on.
-pub(super) fn whole_pages(file: &File) -> io::Result<u64> {
+/// Writes a log over itself, so that the system counts it as not yet flushed: from its beginning on,
+/// as far as it is as it was written. Returns how many pages that are.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn write_again(file: &File) -> io::Result<u64> {
     let mut header = [0; HEADER];
     if file.metadata()?.len() < HEADER as u64 {
         return Ok(0);
@@ -54,6 +40,7 @@ pub(super) fn whole_pages(file: &File) -> io::Result<u64> {
     if magic & !1 != MAGIC || !sum.is(&header[24..]) {
         return Ok(0);
     }
+    file.write_all_at(&header, 0)?;
     let salts = &header[16..24];
     let page_size = number(&header[8..12]) as usize;
     let mut frame = vec![0; FRAME_HEADER + page_size];
@@ -66,6 +53,7 @@ pub(super) fn whole_pages(file: &File) -> io::Result<u64> {
         if &header[8..16] != salts || !sum.is(&header[16..]) {
             break;
         }
+        file.write_all_at(&frame, at)?;
         pages += 1;
         at += frame.len() as u64;
     }
@@ -127,19 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_once_more_is_the_same() {
-        let file = tempfile::tempfile().unwrap();
-        let content: Vec<u8> = (0..PIECE + 1000).map(|at| (at % 251) as u8).collect();
-        file.write_all_at(&content, 0).unwrap();
-        write_again(&file).unwrap();
-        let mut after = vec![0; content.len()];
-        file.read_exact_at(&mut after, 0).unwrap();
-        assert_eq!(file.metadata().unwrap().len(), content.len() as u64);
-        assert!(after == content);
-    }
-
-    #[test]
-    fn pages_are_counted_up_to_the_first_that_is_not_as_it_was_written() {
+    fn pages_are_written_once_more_up_to_the_first_that_is_not_as_it_was_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.db");
         let settings = "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
@@ -154,16 +130,19 @@ mod tests {
         let frame = (FRAME_HEADER + 4096) as u64;
         let pages = (length - HEADER as u64) / frame;
         assert!(pages > 40, "{pages}");
-        assert_eq!(whole_pages(&log).unwrap(), pages);
+        let content = || std::fs::read(folder.path().join("notes.db-wal")).unwrap();
+        let before = content();
+        assert_eq!(write_again(&log).unwrap(), pages);
+        assert!(content() == before, "what is written once more is the same");
         log.write_all_at(b"lost", HEADER as u64 + 7 * frame + 100)
             .unwrap();
-        assert_eq!(whole_pages(&log).unwrap(), 7);
+        assert_eq!(write_again(&log).unwrap(), 7);
         log.set_len(HEADER as u64 + 3 * frame + 5).unwrap();
-        assert_eq!(whole_pages(&log).unwrap(), 3);
+        assert_eq!(write_again(&log).unwrap(), 3);
         log.write_all_at(b"lost", 16).unwrap();
-        assert_eq!(whole_pages(&log).unwrap(), 0);
+        assert_eq!(write_again(&log).unwrap(), 0);
         log.set_len(0).unwrap();
-        assert_eq!(whole_pages(&log).unwrap(), 0);
+        assert_eq!(write_again(&log).unwrap(), 0);
     }
 
     #[test]

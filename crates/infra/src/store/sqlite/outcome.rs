@@ -19,7 +19,7 @@ struct State {
 }
 
 /// What is to be done when a batch is settled.
-type Then = Box<dyn FnOnce() + Send>;
+pub(super) type Then = Box<dyn FnOnce() + Send>;
 
 /// The failure of a batch, which each of its members is told.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -4,7 +4,7 @@
 //! writer at the same time become members of one batch: each runs its body on its own thread, and
 //! whoever finds nobody waiting commits for all. A caller may bring several bodies, and more while
 //! they run, which spares their threads the way to the writer. No caller is answered before the
-//! commit that holds its writes.
+//! commit that holds its writes is durable ([`super::flush`]).
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
