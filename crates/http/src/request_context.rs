@@ -12,7 +12,6 @@ pub(crate) use request::{Request, TICKET};
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::http::header;
 use actix_web::web::Bytes;
@@ -20,7 +19,7 @@ use actix_web::{HttpResponse, web};
 use serde::Serialize;
 use tokio::sync::oneshot;
 use workforce_app::{Context, Failure, Refusal};
-use workforce_domain::port::{Reads, Store, StoreError, Tx};
+use workforce_domain::port::{DURABLE_WITHIN, Reads, Store, StoreError, Tx};
 
 use crate::access_rules::Access;
 use crate::headers::{LAST_EVENT, NEXT_CURSOR, REPLAYED, WARNING};
@@ -33,8 +32,6 @@ pub(crate) use execute::caller_name;
 use queued_write::Steps;
 use response::Response;
 
-/// So long a read waits for the disk to keep what it may have seen.
-const DURABLE_WITHIN: Duration = Duration::from_secs(5);
 /// An answer below this size is not worth compressing.
 const COMPRESSED_FROM: usize = 16 * 1024;
 

@@ -112,26 +112,80 @@ fn lane() -> (tokio::runtime::Runtime, WriteLane) {
     (runtime, lane)
 }
 
+/// A store that is held up, and those whom it is to tell.
+struct Trial {
+    counting: Arc<Counting>,
+    store: Arc<dyn Store>,
+    sender: Sender<usize>,
+    told: Receiver<usize>,
+}
+
+impl Trial {
+    /// Has one job taken to the store, which is `held` up, where the last commit took so long.
+    fn begin(
+        lane: &WriteLane,
+        last_commit: Duration,
+        held: impl FnOnce(&Counting) -> &AtomicBool,
+    ) -> Self {
+        lane.line.lock().last_commit = last_commit;
+        let counting = Arc::new(Counting::default());
+        let store: Arc<dyn Store> = counting.clone();
+        held(&counting).store(true, Ordering::SeqCst);
+        let (sender, told) = channel();
+        let trial = Self {
+            counting,
+            store,
+            sender,
+            told,
+        };
+        trial.submit(lane, 0);
+        while trial.counting.entered.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+        trial
+    }
+
+    /// Has one job taken to the store, and its commit be under way for long.
+    fn keeping_commits(lane: &WriteLane) -> Self {
+        let trial = Self::begin(lane, HOUR, |it| &it.keeps);
+        trial.wait_for_kept(1);
+        assert_eq!(under_way(lane), 1);
+        trial
+    }
+
+    /// Waits until so many commits are under way.
+    fn wait_for_kept(&self, count: usize) {
+        while self.counting.kept.lock().unwrap().len() < count {
+            std::thread::yield_now();
+        }
+    }
+
+    fn submit(&self, lane: &WriteLane, number: usize) {
+        lane.submit(&self.store, Box::new(Told(number, self.sender.clone())));
+    }
+
+    /// Has so many commits end, and later ones at once. Who was told, in the order of numbers.
+    fn end(&self, count: usize) -> Vec<usize> {
+        self.counting.keeps.store(false, Ordering::SeqCst);
+        self.counting.end_kept();
+        let mut told: Vec<_> = (0..count).map_while(|_| next(&self.told)).collect();
+        told.sort_unstable();
+        told
+    }
+}
+
 /// Has one job taken to a store and then `count` others sent, where the last commit took
 /// `last_commit`. Returns how many shared each commit.
 fn shares(last_commit: Duration, count: usize) -> Vec<usize> {
     let (_runtime, lane) = lane();
-    lane.line.lock().last_commit = last_commit;
-    let counting = Arc::new(Counting::default());
-    let store: Arc<dyn Store> = counting.clone();
-    counting.is_slow.store(true, Ordering::SeqCst);
-    let (sender, told) = channel();
-    lane.submit(&store, Box::new(Told(0, sender.clone())));
-    while counting.entered.load(Ordering::SeqCst) == 0 {
-        std::thread::yield_now();
-    }
+    let trial = Trial::begin(&lane, last_commit, |it| &it.is_slow);
     for number in 1..=count {
-        lane.submit(&store, Box::new(Told(number, sender.clone())));
+        trial.submit(&lane, number);
     }
-    counting.is_slow.store(false, Ordering::SeqCst);
-    let order: Vec<_> = (0..=count).map_while(|_| next(&told)).collect();
+    trial.counting.is_slow.store(false, Ordering::SeqCst);
+    let order: Vec<_> = (0..=count).map_while(|_| next(&trial.told)).collect();
     assert_eq!(order, (0..=count).collect::<Vec<_>>());
-    let brought = counting.brought.lock().unwrap().clone();
+    let brought = trial.counting.brought.lock().unwrap().clone();
     assert_eq!(brought.iter().sum::<usize>(), count + 1);
     brought
 }
@@ -179,97 +233,50 @@ fn under_way(lane: &WriteLane) -> usize {
     lane.line.lock().under_way
 }
 
-/// A store that keeps commits under way, and those whom it is to tell.
-struct Kept {
-    counting: Arc<Counting>,
-    store: Arc<dyn Store>,
-    sender: Sender<usize>,
-    told: Receiver<usize>,
-}
-
-impl Kept {
-    /// Has one job taken to it, where a commit takes long.
-    fn by(lane: &WriteLane) -> Self {
-        lane.line.lock().last_commit = HOUR;
-        let counting = Arc::new(Counting::default());
-        let store: Arc<dyn Store> = counting.clone();
-        counting.keeps.store(true, Ordering::SeqCst);
-        let (sender, told) = channel();
-        lane.submit(&store, Box::new(Told(0, sender.clone())));
-        while counting.kept.lock().unwrap().is_empty() {
-            std::thread::yield_now();
-        }
-        assert_eq!(under_way(lane), 1);
-        Self {
-            counting,
-            store,
-            sender,
-            told,
-        }
-    }
-
-    fn submit(&self, lane: &WriteLane, number: usize) {
-        lane.submit(&self.store, Box::new(Told(number, self.sender.clone())));
-    }
-
-    /// Has so many commits end, and later ones at once. Who was told, in the order of numbers.
-    fn end(&self, count: usize) -> Vec<usize> {
-        self.counting.keeps.store(false, Ordering::SeqCst);
-        self.counting.end_kept();
-        let mut told: Vec<_> = (0..count).map_while(|_| next(&self.told)).collect();
-        told.sort_unstable();
-        told
-    }
-}
-
 #[test]
 fn those_that_come_while_a_commit_is_under_way_share_the_next_one() {
     let (_runtime, lane) = lane();
-    let kept = Kept::by(&lane);
+    let trial = Trial::keeping_commits(&lane);
     // One after the other, each when the one before runs already.
     for number in 1..=3 {
-        kept.submit(&lane, number);
+        trial.submit(&lane, number);
         while !lane.line.lock().jobs.is_empty() {
             std::thread::yield_now();
         }
     }
-    assert!(kept.told.try_recv().is_err(), "none is told yet");
-    assert_eq!(kept.end(4), [0, 1, 2, 3]);
-    assert_eq!(*kept.counting.brought.lock().unwrap(), [1, 3]);
+    assert!(trial.told.try_recv().is_err(), "none is told yet");
+    assert_eq!(trial.end(4), [0, 1, 2, 3]);
+    assert_eq!(*trial.counting.brought.lock().unwrap(), [1, 3]);
 }
 
 #[test]
 fn a_commit_that_is_about_to_end_is_followed_by_one_that_is_ready() {
     let (_runtime, lane) = lane();
-    let kept = Kept::by(&lane);
+    let trial = Trial::keeping_commits(&lane);
     // It takes longer than the last one did.
     lane.line.lock().last_commit = Duration::ZERO;
-    kept.submit(&lane, 1);
-    while kept.counting.kept.lock().unwrap().len() < 2 {
-        std::thread::yield_now();
-    }
+    trial.submit(&lane, 1);
+    trial.wait_for_kept(2);
     // A third one waits until one of these ends.
-    kept.submit(&lane, 2);
+    trial.submit(&lane, 2);
     while !lane.line.lock().jobs.is_empty() {
         std::thread::yield_now();
     }
     assert_eq!(under_way(&lane), 2);
-    assert_eq!(kept.end(3), [0, 1, 2]);
+    assert_eq!(trial.end(3), [0, 1, 2]);
 }
 
 #[test]
 fn as_many_as_share_a_commit_at_most_do_not_wait_for_one_that_is_under_way() {
     let (_runtime, lane) = lane();
-    let kept = Kept::by(&lane);
+    let trial = Trial::keeping_commits(&lane);
     for number in 1..=TOGETHER {
-        kept.submit(&lane, number);
+        trial.submit(&lane, number);
     }
-    while kept.counting.kept.lock().unwrap().len() < 2 {
-        std::thread::yield_now();
-    }
-    assert_eq!(*kept.counting.brought.lock().unwrap(), [1, TOGETHER]);
+    trial.wait_for_kept(2);
+    assert_eq!(*trial.counting.brought.lock().unwrap(), [1, TOGETHER]);
     let all: Vec<_> = (0..=TOGETHER).collect();
-    assert_eq!(kept.end(TOGETHER + 1), all);
+    assert_eq!(trial.end(TOGETHER + 1), all);
 }
 
 /// How long a group waits for more while `under_way` commits are, which take an hour. Another one

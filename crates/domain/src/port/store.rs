@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
@@ -136,6 +137,10 @@ pub trait WriteQueue: Send {
     fn end(self: Box<Self>, outcomes: Vec<Result<(), StoreError>>);
 }
 
+/// So long a reader waits for what it has seen to become durable. A store whose
+/// disk does not answer for longer is called away: [`StoreError::Unavailable`].
+pub const DURABLE_WITHIN: Duration = Duration::from_secs(5);
+
 /// A transactional store. Call `read` and `write` of `dyn Store`; the methods
 /// here are their object-safe cores.
 ///
@@ -146,7 +151,8 @@ pub trait Store: Send + Sync {
     /// durable when this returns, save what the disk has refused to keep.
     ///
     /// # Errors
-    /// What the body or the store failed with.
+    /// What the body or the store failed with, or [`StoreError::Unavailable`]
+    /// when it takes longer than [`DURABLE_WITHIN`].
     fn run_read(&self, body: &mut ReadBody<'_>) -> Result<(), StoreError>;
 
     /// The same, but what was seen may not be durable yet: nobody outside may
@@ -160,7 +166,8 @@ pub trait Store: Send + Sync {
     }
 
     /// Does `then` when all that can be seen now is durable: at once, or on a
-    /// thread of the store, which it must not keep.
+    /// thread of the store, which it must not keep. A store that is away drops
+    /// it undone.
     fn when_durable(&self, then: Box<dyn FnOnce() + Send>) {
         then();
     }

@@ -14,6 +14,8 @@ use crate::support::{Api, Webhooks, api_tests, closed, id};
 
 /// More than anybody may send.
 const LARGE: usize = 100_000;
+/// What a body of which a part is sent says of its length.
+const WHOLE: usize = 10 * LARGE;
 
 /// A server that takes one large body at a time and lets others wait but shortly.
 fn crowded(store: TestStore) -> Api {
@@ -38,13 +40,13 @@ fn large_company(name: &str) -> Value {
     json!({ "name": name, "description": "x".repeat(LARGE) })
 }
 
-/// Sends a large part of a larger body. `headers` end with line breaks.
+/// Sends half of a large body. `headers` end with line breaks.
 fn half(api: &Api, path: &str, headers: &str) -> TcpStream {
     let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n{headers}\r\n{{\"name\":\""
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {WHOLE}\r\n{headers}\r\n"
     );
     let mut sent = head.into_bytes();
-    sent.resize(sent.len() + 2 * LARGE, b'x');
+    sent.resize(sent.len() + WHOLE / 2, b'x');
     begin(api, &sent)
 }
 
@@ -99,7 +101,7 @@ api_tests! {
     fn a_large_body_without_a_credential_is_told_so(api = closed) {
         for headers in ["", "Authorization: Bearer nonsense\r\n"] {
             let mut stream = half(api, "/api/companies", headers);
-            stream.write_all(&vec![b'x'; 1_000_000]).unwrap();
+            stream.write_all(&[b'x'; WHOLE / 2]).unwrap();
             let answer = answer(&mut stream);
             assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
             assert!(answer.contains("\"credential_"), "{answer}");

@@ -1,12 +1,8 @@
 //! SQLite: readers in a pool, one writer whose commits are shared.
 
-mod batch;
-mod checkpoints;
 mod copy;
-mod flush;
 mod lock;
-mod log_file;
-mod member;
+mod log;
 mod open;
 mod outcome;
 mod scratch;

@@ -208,11 +208,7 @@ on_both! {
             let (client, log) = (server.client(), log.clone());
             std::thread::spawn(move || client.send("GET", &log, Sender::default(), &Value::Null));
         }
-        let begun = Instant::now();
-        while disk.waiting() < reads as u64 {
-            assert!(begun.elapsed() < PATIENCE, "the reads do not begin");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        disk.wait_for_reads(reads as u64);
         server.get(&format!("/api/issues/{}", office.issue));
         server.signal(Signal::SIGTERM);
         assert_eq!(server.wait().code(), Some(0));

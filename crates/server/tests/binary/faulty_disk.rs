@@ -3,10 +3,13 @@
 use std::ffi::OsStr;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+
+use crate::harness::PATIENCE;
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/binary/faulty_disk.c");
 
@@ -81,9 +84,9 @@ impl FaultyDisk {
         std::fs::write(&self.frozen, "").unwrap();
     }
 
-    /// How many reads wait for an answer.
-    pub(crate) fn waiting(&self) -> u64 {
-        std::fs::metadata(&self.frozen).unwrap().len()
+    /// Waits until so many reads wait for an answer.
+    pub(crate) fn wait_for_reads(&self, count: u64) {
+        wait_for(&self.frozen, count);
     }
 
     /// No flush ends from now on.
@@ -91,9 +94,9 @@ impl FaultyDisk {
         std::fs::write(&self.slow, "").unwrap();
     }
 
-    /// How many flushes wait to end.
-    pub(crate) fn flushing(&self) -> u64 {
-        std::fs::metadata(&self.slow).unwrap().len()
+    /// Waits until a flush waits to end.
+    pub(crate) fn wait_for_flush(&self) {
+        wait_for(&self.slow, 1);
     }
 
     /// Nothing can be flushed from now on.
@@ -107,5 +110,14 @@ impl FaultyDisk {
             let removed = std::fs::remove_file(self.folder.path().join(name));
             assert!(removed.is_ok() || !self.folder.path().join(name).exists());
         }
+    }
+}
+
+/// Waits until so many calls wait, each of which has added a byte to the file that holds them up.
+fn wait_for(file: &Path, count: u64) {
+    let begun = Instant::now();
+    while std::fs::metadata(file).unwrap().len() < count {
+        assert!(begun.elapsed() < PATIENCE, "nothing is held up");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }

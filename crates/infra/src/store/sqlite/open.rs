@@ -7,10 +7,10 @@ use diesel::{Connection as _, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use workforce_domain::port::StoreError;
 
-use super::checkpoints::{Checkpoints, log_pages};
-use super::flush::Flusher;
 use super::lock::ExclusiveLock;
-use super::log_file::open_log;
+use super::log::checkpoints::{Checkpoints, log_pages};
+use super::log::file::open_log;
+use super::log::flush::Flusher;
 use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
 use super::store::SqliteStore;

@@ -8,12 +8,12 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict, WriteQueue};
 use workforce_vitals::DiskSpace;
 
-use super::batch::Bodies;
-use super::flush::Flushes;
 use super::lock::ExclusiveLock;
-use super::member::Member;
+use super::log::flush::Flushes;
 use super::statement::{Begin, Rollback, Statement};
 use super::writer::Writer;
+use super::writer::batch::Bodies;
+use super::writer::member::Member;
 use super::{Connection, Transaction};
 use crate::store::errors::may_be_full;
 use crate::store::feed::Listeners;

@@ -4,7 +4,10 @@
 //! writer at the same time become members of one batch: each runs its body on its own thread, and
 //! whoever finds nobody waiting commits for all. A caller may bring several bodies, and more while
 //! they run, which spares their threads the way to the writer. No caller is answered before the
-//! commit that holds its writes is durable ([`super::flush`]).
+//! commit that holds its writes is durable ([`super::log`]).
+
+pub(super) mod batch;
+pub(super) mod member;
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
@@ -17,10 +20,10 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::StoreError;
 
 use super::Connection;
-use super::batch::{Bodies, Body, Given, Turn};
-use super::checkpoints::Checkpoints;
-use super::flush::Flusher;
-use super::member::Member;
+use super::log::checkpoints::Checkpoints;
+use super::log::flush::Flusher;
+use batch::{Bodies, Body, Given, Turn};
+use member::Member;
 
 /// So long a thread that waits for its turn may take to awake.
 const WAKES_WITHIN: Duration = Duration::from_millis(2);
@@ -105,5 +108,5 @@ impl Writer {
 }
 
 #[cfg(test)]
-#[path = "writer_tests.rs"]
+#[path = "writer/writer_tests.rs"]
 mod tests;

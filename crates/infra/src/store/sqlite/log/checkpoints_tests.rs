@@ -5,9 +5,9 @@ use diesel::Connection as _;
 use diesel::connection::SimpleConnection;
 use tempfile::TempDir;
 
-use super::super::flush::Flusher;
-use super::super::statement::{Begin, BeginImmediate, Rollback, Statement as _};
 use super::*;
+use crate::store::sqlite::log::flush::Flusher;
+use crate::store::sqlite::statement::{Begin, BeginImmediate, Rollback, Statement as _};
 
 /// A database with a thread that copies its log.
 struct Database {

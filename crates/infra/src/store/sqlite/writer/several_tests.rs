@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::store::sqlite::batch::MAX_MEMBERS;
+use crate::store::sqlite::writer::batch::MAX_MEMBERS;
 
 #[test]
 fn several_bodies_of_one_caller_share_one_commit_and_harm_nobody() {

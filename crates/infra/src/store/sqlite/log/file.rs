@@ -16,7 +16,7 @@ const MAGIC: u32 = 0x377f_0682;
 ///
 /// # Errors
 /// When there is none.
-pub(super) fn open_log(path: &Path) -> io::Result<File> {
+pub(in crate::store::sqlite) fn open_log(path: &Path) -> io::Result<File> {
     // It lies beside the database itself, not beside a link to it.
     let mut name = OsString::from(path.canonicalize()?);
     name.push("-wal");
@@ -28,7 +28,7 @@ pub(super) fn open_log(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn write_again(file: &File) -> io::Result<u64> {
+pub(in crate::store::sqlite) fn write_again(file: &File) -> io::Result<u64> {
     let mut header = [0; HEADER];
     if file.metadata()?.len() < HEADER as u64 {
         return Ok(0);
@@ -111,8 +111,8 @@ fn number(bytes: &[u8]) -> u32 {
 mod tests {
     use diesel::connection::SimpleConnection;
 
-    use super::super::open::connect;
     use super::*;
+    use crate::store::sqlite::open::connect;
 
     #[test]
     fn pages_are_written_once_more_up_to_the_first_that_is_not_as_it_was_written() {

@@ -16,26 +16,27 @@ use std::time::Instant;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{StoreError, Verdict};
 
-use super::checkpoints::{Checkpoints, log_pages};
-use super::flush::Flushes;
 use super::member::{Ended, Member};
-use super::outcome::{Outcome, SharedError, is_of_disk};
-use super::statement::{
+use crate::store::sqlite::log::checkpoints::{Checkpoints, log_pages};
+use crate::store::sqlite::log::flush::Flushes;
+use crate::store::sqlite::outcome::{Outcome, SharedError, is_of_disk};
+use crate::store::sqlite::statement::{
     BeginImmediate, Commit, Overwrite, Release, Rollback, RollbackTo, Savepoint, Statement,
     total_changes,
 };
-use super::{Connection, Transaction};
+use crate::store::sqlite::{Connection, Transaction};
 
 /// A batch with this many members is committed even when others wait.
-pub(super) const MAX_MEMBERS: usize = 64;
+pub(in crate::store::sqlite) const MAX_MEMBERS: usize = 64;
 /// A batch that has been open for this long is committed even when others wait.
 const MAX_AGE: Duration = Duration::from_millis(25);
 
 /// What a caller does within its transaction.
-pub(super) type Body<'a> = dyn FnMut(&mut Transaction<'_>) -> Result<Verdict, StoreError> + 'a;
+pub(in crate::store::sqlite) type Body<'a> =
+    dyn FnMut(&mut Transaction<'_>) -> Result<Verdict, StoreError> + 'a;
 
 /// What one caller brings. More may be added until all have run.
-pub(super) trait Bodies {
+pub(in crate::store::sqlite) trait Bodies {
     /// Whether there is one with this number, asked when all before it have run.
     fn has(&mut self, which: usize) -> bool;
 
@@ -44,7 +45,9 @@ pub(super) trait Bodies {
 }
 
 /// Bodies to which none are added.
-pub(super) struct Given<'a, 'b, 'c>(pub(super) &'a mut [&'b mut Body<'c>]);
+pub(in crate::store::sqlite) struct Given<'a, 'b, 'c>(
+    pub(in crate::store::sqlite) &'a mut [&'b mut Body<'c>],
+);
 
 impl Bodies for Given<'_, '_, '_> {
     fn has(&mut self, which: usize) -> bool {
@@ -57,8 +60,8 @@ impl Bodies for Given<'_, '_, '_> {
 }
 
 /// What the caller whose turn it is works with.
-pub(super) struct Turn {
-    pub(super) conn: Connection,
+pub(in crate::store::sqlite) struct Turn {
+    pub(in crate::store::sqlite) conn: Connection,
     /// None where SQLite looks after the log of the database by itself.
     checkpoints: Option<Checkpoints>,
     /// None where a commit is durable by itself.
@@ -66,7 +69,7 @@ pub(super) struct Turn {
     batch: Option<Batch>,
     /// The outcome of the last batch that was committed, which everybody can see.
     seen: Option<Arc<Outcome>>,
-    pub(super) max_age: Duration,
+    pub(in crate::store::sqlite) max_age: Duration,
 }
 
 /// An open transaction and those who share it.
@@ -91,7 +94,7 @@ impl Lost {
 }
 
 impl Turn {
-    pub(super) const fn new(
+    pub(in crate::store::sqlite) const fn new(
         conn: Connection,
         checkpoints: Option<Checkpoints>,
         flushes: Option<Arc<Flushes>>,
@@ -107,7 +110,7 @@ impl Turn {
     }
 
     /// Runs the bodies of one caller, each as a member of a batch. The last one may be left open.
-    pub(super) fn run_all(&mut self, bodies: &mut dyn Bodies) -> Vec<Member> {
+    pub(in crate::store::sqlite) fn run_all(&mut self, bodies: &mut dyn Bodies) -> Vec<Member> {
         let mut members = Vec::new();
         let mut may_share_fate = true;
         while self.is_brought(bodies, members.len()) {
@@ -268,7 +271,7 @@ impl Turn {
     }
 
     /// Commits the batch. While others wait and it has room, they do that.
-    pub(super) fn settle_unless(&mut self, others_wait: bool) {
+    pub(in crate::store::sqlite) fn settle_unless(&mut self, others_wait: bool) {
         if self.batch.is_none() || (others_wait && !self.is_full()) {
             return;
         }
@@ -318,7 +321,10 @@ impl Turn {
     /// the commit may stand there whole, only not known to be durable. No reader sees it, but
     /// whoever opens the file after a crash would. The next commit is written over it, so one is
     /// made at once. If that fails as well, the outcome is unknown.
-    pub(super) fn overwrite_failed_commit(&mut self, error: StoreError) -> StoreError {
+    pub(in crate::store::sqlite) fn overwrite_failed_commit(
+        &mut self,
+        error: StoreError,
+    ) -> StoreError {
         if !is_of_disk(&error) {
             return error;
         }

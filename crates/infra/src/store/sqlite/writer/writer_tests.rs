@@ -10,12 +10,12 @@ use tempfile::TempDir;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::port::Verdict;
 
-use super::super::Transaction;
-use super::super::member::Ended;
-use super::super::outcome::{Outcome, SharedError};
-use super::super::statement::{BeginImmediate, Statement as _};
 use super::*;
 use crate::store::errors::failed;
+use crate::store::sqlite::Transaction;
+use crate::store::sqlite::outcome::{Outcome, SharedError};
+use crate::store::sqlite::statement::{BeginImmediate, Statement as _};
+use crate::store::sqlite::writer::member::Ended;
 
 #[path = "several_tests.rs"]
 mod several;

@@ -19,12 +19,12 @@ use diesel::sql_types::Integer;
 use workforce_domain::port::StoreError;
 use workforce_vitals::Supervisor;
 
-use super::Connection;
 use super::flush::Flushes;
-use super::lock::ExclusiveLock;
-use super::write_back::written_back;
 use crate::store::Durability;
 use crate::store::errors::failed;
+use crate::store::sqlite::Connection;
+use crate::store::sqlite::lock::ExclusiveLock;
+use crate::store::sqlite::write_back::written_back;
 
 /// The task's name among those that are supervised.
 const TASK: &str = "checkpoints";
@@ -41,7 +41,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The thread that copies, until dropped.
-pub(super) struct Checkpoints {
+pub(in crate::store::sqlite) struct Checkpoints {
     shared: Arc<Shared>,
     flushes: Arc<Flushes>,
     thread: Option<JoinHandle<()>>,
@@ -95,7 +95,7 @@ enum Mode {
 
 impl Checkpoints {
     /// Starts the thread, which copies through `conn`. The writer must not copy by itself.
-    pub(super) fn start(
+    pub(in crate::store::sqlite) fn start(
         conn: Connection,
         flushes: Arc<Flushes>,
         lock: Arc<ExclusiveLock>,
@@ -123,7 +123,7 @@ impl Checkpoints {
     }
 
     /// Has the thread look soon, after each commit through `writer`.
-    pub(super) fn after_commit(&self, writer: &mut Connection) {
+    pub(in crate::store::sqlite) fn after_commit(&self, writer: &mut Connection) {
         if self.shared.ends_soon.load(Ordering::Relaxed) {
             match copy(writer, &self.flushes) {
                 Ok(Some(log)) if log.rest() == 0 => {
@@ -267,7 +267,7 @@ fn copy(conn: &mut Connection, flushes: &Flushes) -> Result<Option<Log>, StoreEr
 }
 
 /// How many pages of the log can be read.
-pub(super) fn log_pages(conn: &mut Connection) -> Result<u64, StoreError> {
+pub(in crate::store::sqlite) fn log_pages(conn: &mut Connection) -> Result<u64, StoreError> {
     let log = checkpoint(conn, Mode::Look).map_err(failed)?;
     // Without a log it is -1.
     Ok(log.map_or(0, |it| u64::try_from(it.log).unwrap_or(0)))

@@ -12,33 +12,31 @@
 //! of the last flush of the one before it, and so does this first.
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use core::time::Duration;
 use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
-use workforce_domain::port::StoreError;
+use workforce_domain::port::{DURABLE_WITHIN, StoreError};
 use workforce_vitals::{Supervisor, is_full};
 
-use super::log_file::write_again;
-use super::outcome::{Outcome, SharedError, Then};
+use super::file::write_again;
+use crate::store::sqlite::outcome::{Outcome, SharedError, Then};
 
 /// The task's name among those that are supervised.
 const TASK: &str = "flush";
-/// So long a read waits for a flush.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The thread that flushes. When dropped, it flushes what is left.
-pub(super) struct Flusher {
+pub(in crate::store::sqlite) struct Flusher {
     flushes: Arc<Flushes>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// What is on its way to the disk.
-pub(super) struct Flushes {
+pub(in crate::store::sqlite) struct Flushes {
     /// The write-ahead log; none where commits need not survive loss of power.
     log: Option<File>,
     /// The number of the last commit that others may see.
@@ -56,7 +54,17 @@ struct Queue {
     commits: Vec<Committed>,
     /// Who waits for the commit with a number.
     waiting: Vec<(u64, Then)>,
+    /// When the flush that is under way began.
+    flush_began: Option<Instant>,
     closing: bool,
+}
+
+impl Queue {
+    /// Whether the disk does not answer for so long that nobody waits for it any more.
+    fn is_stuck(&self) -> bool {
+        self.flush_began
+            .is_some_and(|began| began.elapsed() > DURABLE_WITHIN)
+    }
 }
 
 struct Committed {
@@ -67,7 +75,10 @@ struct Committed {
 
 impl Flusher {
     /// Starts the thread, which flushes `log`.
-    pub(super) fn start(log: Option<File>, supervisor: Supervisor) -> io::Result<Self> {
+    pub(in crate::store::sqlite) fn start(
+        log: Option<File>,
+        supervisor: Supervisor,
+    ) -> io::Result<Self> {
         let flushes = Arc::new(Flushes::of(log));
         let of_thread = Arc::clone(&flushes);
         let thread = thread::Builder::new().name(TASK.into()).spawn(move || {
@@ -85,7 +96,7 @@ impl Flusher {
     }
 
     /// What is on its way.
-    pub(super) const fn flushes(&self) -> &Arc<Flushes> {
+    pub(in crate::store::sqlite) const fn flushes(&self) -> &Arc<Flushes> {
         &self.flushes
     }
 }
@@ -115,6 +126,7 @@ impl Flushes {
             queue: Mutex::new(Queue {
                 commits: Vec::new(),
                 waiting: Vec::new(),
+                flush_began: None,
                 closing: false,
             }),
             changed: Condvar::new(),
@@ -122,19 +134,20 @@ impl Flushes {
     }
 
     /// Begins a commit: others may see it from now on. [`committed`](Self::committed) ends it.
-    pub(super) fn begin_commit(&self) {
+    pub(in crate::store::sqlite) fn begin_commit(&self) {
         self.visible.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Has those who share the commit told when it is durable. None share one that failed.
-    pub(super) fn committed(&self, outcome: Option<Arc<Outcome>>) {
+    pub(in crate::store::sqlite) fn committed(&self, outcome: Option<Arc<Outcome>>) {
         let number = self.visible.load(Ordering::SeqCst);
         self.queue().commits.push(Committed { number, outcome });
         self.changed.notify_one();
     }
 
-    /// Does `then` when the end of all that others can see now is known.
-    pub(super) fn when_settled(&self, then: Then) {
+    /// Does `then` when the end of all that others can see now is known. Drops it when the disk is
+    /// away: those who wait for it must not become more and more.
+    pub(in crate::store::sqlite) fn when_settled(&self, then: Then) {
         let visible = self.visible.load(Ordering::SeqCst);
         if self.is_settled(visible) {
             return then();
@@ -144,14 +157,16 @@ impl Flushes {
             drop(queue);
             return then();
         }
-        queue.waiting.push((visible, then));
+        if !queue.is_stuck() {
+            queue.waiting.push((visible, then));
+        }
     }
 
     /// Waits until the end of all that others can see now is known.
     ///
     /// # Errors
-    /// When the disk does not answer for so long that it has to be called away.
-    pub(super) fn wait(&self) -> Result<(), StoreError> {
+    /// When that takes longer than [`DURABLE_WITHIN`]; at once when it does already.
+    pub(in crate::store::sqlite) fn wait(&self) -> Result<(), StoreError> {
         if self.is_settled(self.visible.load(Ordering::SeqCst)) {
             return Ok(());
         }
@@ -160,7 +175,7 @@ impl Flushes {
             // Nobody waits any more for a disk that is away.
             let _ = sender.send(());
         }));
-        let waited = settled.recv_timeout(PATIENCE);
+        let waited = settled.recv_timeout(DURABLE_WITHIN);
         waited.map_err(|hangs| StoreError::Unavailable(hangs.into()))
     }
 
@@ -168,7 +183,7 @@ impl Flushes {
     ///
     /// # Errors
     /// When the disk refuses that, or did before and the log is not mended since.
-    pub(super) fn flush(&self) -> Result<(), StoreError> {
+    pub(in crate::store::sqlite) fn flush(&self) -> Result<(), StoreError> {
         let _alone = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         if self.has_failed() {
             return Err(StoreError::Unavailable(
@@ -183,7 +198,7 @@ impl Flushes {
     }
 
     /// Whether the disk has refused a flush, and the log is not mended since.
-    pub(super) fn has_failed(&self) -> bool {
+    pub(in crate::store::sqlite) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::SeqCst)
     }
 
@@ -193,7 +208,7 @@ impl Flushes {
     /// # Errors
     /// When the disk still does not take it, or has lost some of the log: then only a start, which
     /// reads what there is, makes a whole of it.
-    pub(super) fn mend(&self, pages: u64) -> Result<(), StoreError> {
+    pub(in crate::store::sqlite) fn mend(&self, pages: u64) -> Result<(), StoreError> {
         let _alone = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(log) = &self.log {
             let away = |error: io::Error| match not_flushed(error) {
@@ -227,7 +242,11 @@ impl Flushes {
         });
         let mut queue = waited.unwrap_or_else(PoisonError::into_inner);
         let commits = core::mem::take(&mut queue.commits);
-        (!commits.is_empty()).then_some(commits)
+        if commits.is_empty() {
+            return None;
+        }
+        queue.flush_began = Some(Instant::now());
+        Some(commits)
     }
 
     /// Makes commits durable, and tells everybody who waits for them.
@@ -237,6 +256,7 @@ impl Flushes {
         };
         let flushed = self.flush_commits();
         let mut queue = self.queue();
+        queue.flush_began = None;
         self.settled.store(number, Ordering::SeqCst);
         let ready = queue.waiting.extract_if(.., |(it, _then)| *it <= number);
         let ready: Vec<_> = ready.map(|(_number, then)| then).collect();

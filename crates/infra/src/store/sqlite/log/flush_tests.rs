@@ -5,13 +5,13 @@ use diesel::connection::SimpleConnection;
 use tempfile::TempDir;
 use workforce_domain::port::Verdict;
 
-use super::super::batch::{Given, Turn};
-use super::super::log_file::open_log;
-use super::super::open::connect;
-use super::super::writer::Writer;
-use super::super::{Connection, Transaction};
 use super::*;
 use crate::store::errors::failed;
+use crate::store::sqlite::log::file::open_log;
+use crate::store::sqlite::open::connect;
+use crate::store::sqlite::writer::Writer;
+use crate::store::sqlite::writer::batch::{Given, Turn};
+use crate::store::sqlite::{Connection, Transaction};
 
 /// A file that takes everything and cannot be flushed.
 fn deaf() -> File {

@@ -1,0 +1,6 @@
+//! SQLite's write-ahead log: made durable ([`flush`]), copied into the database ([`checkpoints`]),
+//! and written once more where the disk refused it ([`file`]).
+
+pub(super) mod checkpoints;
+pub(super) mod file;
+pub(super) mod flush;
