@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Run, SQLITE, thousands};
+use super::{Row, Run, SQLITE, thousands};
 use crate::claims::Claims;
 use crate::figure::Figure;
 
@@ -47,7 +47,8 @@ const CHECKOUT_RATIO: f64 = 0.8;
 const RESIDENT: f64 = 60.0;
 /// The server answers after less, in milliseconds.
 const START_UP: f64 = 300.0;
-
+/// A p99 grows by less than so many times from the fewest issues to the most.
+const P99_GROWTH: f64 = 2.0;
 /// A claim with the most due wakes costs less than so many with the fewest.
 const CLAIM_GROWTH: f64 = 2.0;
 
@@ -79,6 +80,7 @@ pub(crate) fn acceptance(runs: &[Run], claims: &[Claims]) -> Vec<Criterion> {
     }
     for run in runs {
         let place = format!("{}, {} issues", run.database, thousands(run.issues));
+        let smallest = run.smallest_of(runs);
         for row in &run.rows {
             let title = row.figure.title();
             if run.has_read_target() && row.figure.is_single_read() {
@@ -91,6 +93,14 @@ pub(crate) fn acceptance(runs: &[Run], claims: &[Claims]) -> Vec<Criterion> {
                 );
             }
             let clients = row.connections;
+            if let Some(few) = smallest.and_then(|few| few.row_like(row)) {
+                add(
+                    format!("{place}: {title}, {clients} clients, p99 against the fewest issues"),
+                    row.server.p99_ms / few.server.p99_ms,
+                    "times",
+                    Target::Below(P99_GROWTH),
+                );
+            }
             if let Some(limit) = &row.limit {
                 add(
                     format!("{place}: {title}, {clients} clients, part of the limit"),
@@ -136,6 +146,19 @@ impl Run {
     fn has_read_target(&self) -> bool {
         self.database == SQLITE && self.issues >= 100_000
     }
+
+    /// The run with the fewest issues on this database, if that is another one.
+    fn smallest_of<'a>(&self, runs: &'a [Self]) -> Option<&'a Self> {
+        let same = runs.iter().filter(|run| run.database == self.database);
+        let smallest = same.min_by_key(|run| run.issues)?;
+        (smallest.issues < self.issues).then_some(smallest)
+    }
+
+    /// The same figure here, with as many clients.
+    fn row_like(&self, other: &Row) -> Option<&Row> {
+        let mut rows = self.rows.iter();
+        rows.find(|row| row.figure == other.figure && row.connections == other.connections)
+    }
 }
 
 /// The lines that say which targets are met.
@@ -174,5 +197,23 @@ mod tests {
              met      SQLite, 100,000 issues: resident memory: 20.00 MiB (target < 60)\n\
              NOT MET  SQLite, 100,000 issues: start-up: 300.00 ms (target < 300)\n"
         );
+    }
+
+    #[test]
+    fn a_p99_is_compared_with_that_of_the_fewest_issues() {
+        let mut few = run();
+        few.issues = 1000;
+        few.rows.truncate(1);
+        few.rows[0].server.p99_ms = 0.8;
+        let criteria = acceptance(&[run(), few], &[]);
+        let growths: Vec<_> = criteria.iter().filter(|it| it.unit == "times").collect();
+        let [growth] = growths[..] else {
+            panic!("{growths:?}")
+        };
+        assert_eq!(
+            growth.what,
+            "SQLite, 100,000 issues: GET agent me, 8 clients, p99 against the fewest issues"
+        );
+        assert!((growth.measured - 2.5).abs() < 1e-9 && !growth.met);
     }
 }
