@@ -2,7 +2,7 @@
 //! again, or does not answer.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
