@@ -148,11 +148,11 @@ pub const DURABLE_WITHIN: Duration = Duration::from_secs(5);
 /// must not touch anything outside its transaction.
 pub trait Store: Send + Sync {
     /// Runs `body` in a read-only transaction. All that it can have seen is
-    /// durable when this returns, save what the disk has refused to keep.
+    /// durable when this returns.
     ///
     /// # Errors
     /// What the body or the store failed with, or [`StoreError::Unavailable`]
-    /// when it takes longer than [`DURABLE_WITHIN`].
+    /// when the disk refuses to keep that, or takes longer than [`DURABLE_WITHIN`].
     fn run_read(&self, body: &mut ReadBody<'_>) -> Result<(), StoreError>;
 
     /// The same, but what was seen may not be durable yet: nobody outside may

@@ -12,6 +12,7 @@ use crate::client::Sender;
 use crate::faulty_disk::FaultyDisk;
 use crate::harness::{PATIENCE, Server, folder};
 use crate::office::Office;
+use crate::streams::{lines, numbers};
 
 /// The log of the database, which every commit has flushed.
 const LOG: &str = "workforce.db-wal";
@@ -100,9 +101,19 @@ fn a_disk_that_refuses_to_keep_what_is_written_is_told_and_mended() {
                 (503, json!("store_unavailable"))
             );
         }
-        // Reads go on.
-        server.get(&format!("/api/issues/{}", acknowledged[0]));
+        // Nor is anybody told of what may be lost.
+        let before = format!("/api/issues/{}", acknowledged[0]);
+        for path in [&before, "/api/health/ready"] {
+            let (status, answer) = server.send("GET", path, None, &Value::Null);
+            assert_eq!(
+                (status, &answer["code"]),
+                (503, &json!("store_unavailable")),
+                "{answer}"
+            );
+        }
         disk.free();
+        // Nobody need write for that.
+        server.wait_for_answer(&before, |status, _| status == 200);
         acknowledged.push(make(&server, &office, "After").unwrap());
         office.works(&server);
     }
@@ -119,6 +130,38 @@ fn a_disk_that_refuses_to_keep_what_is_written_is_told_and_mended() {
     let all = server.get(&issues(&office));
     assert!(!titles(&all).contains(&"Never"), "{all}");
     office.works(&server);
+}
+
+#[test]
+fn nobody_is_told_of_an_event_that_the_disk_refuses_to_keep() {
+    let data = folder();
+    let disk = FaultyDisk::of(LOG);
+    let server = start(&data, &disk);
+    let office = Office::open(&server);
+    make(&server, &office, "Before").unwrap();
+    let events = format!("/api/companies/{}/events?after=0", office.company);
+    let (told, number) = channel();
+    let stream = lines(&server, &events, None);
+    let reader = std::thread::spawn(move || {
+        // The test ends before the stream does.
+        numbers(stream).try_for_each(|it| told.send(it))
+    });
+    let seen = || number.recv_timeout(Duration::from_millis(500));
+    let mut last = 0;
+    while let Ok(next) = seen() {
+        last = next;
+    }
+    assert!(last > 0, "nothing is told");
+    disk.deafen();
+    make(&server, &office, "Perhaps").unwrap_err();
+    let after = seen();
+    assert!(after.is_err(), "{after:?} follows {last}");
+    let (status, _answer) = server.text(&events);
+    assert_eq!(status, 503);
+    disk.free();
+    server.signal(Signal::SIGKILL);
+    server.wait();
+    drop(reader.join());
 }
 
 #[test]

@@ -9,7 +9,11 @@ use workforce_testkit::postgres::{database, shared_cluster_url};
 use crate::harness::{Server, folder, script};
 
 /// The lines of a stream, as `curl -N` shows them.
-fn lines(server: &Server, path: &str, last_id: Option<&str>) -> Box<dyn Iterator<Item = String>> {
+pub(crate) fn lines(
+    server: &Server,
+    path: &str,
+    last_id: Option<&str>,
+) -> Box<dyn Iterator<Item = String> + Send> {
     let mut request = ureq::http::Request::get(format!("{}{path}", server.base));
     if let Some(id) = last_id {
         request = request.header("Last-Event-ID", id);
@@ -19,7 +23,7 @@ fn lines(server: &Server, path: &str, last_id: Option<&str>) -> Box<dyn Iterator
     Box::new(lines.map_while(Result::ok))
 }
 
-fn numbers(lines: Box<dyn Iterator<Item = String>>) -> impl Iterator<Item = i64> {
+pub(crate) fn numbers(lines: impl Iterator<Item = String>) -> impl Iterator<Item = i64> {
     let data = lines.filter_map(|line| {
         let data = line.strip_prefix("data: ")?;
         serde_json::from_str::<Value>(data).ok()

@@ -11,6 +11,7 @@ use super::lock::ExclusiveLock;
 use super::log::checkpoints::{Checkpoints, log_pages};
 use super::log::file::open_log;
 use super::log::flush::Flusher;
+use super::log::mender::Mender;
 use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
 use super::store::SqliteStore;
@@ -79,10 +80,16 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
     let path = path.to_owned();
     let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
     let readers = pool(options.pool_size, move || connect(&path, READER));
-    let writer = Writer::new(writer, Some(checkpoints), Some(flusher));
+    let writer = Arc::new(Writer::new(writer, Some(checkpoints), Some(flusher)));
+    let mender = Mender::start(
+        Arc::downgrade(&writer),
+        Arc::clone(&flushes),
+        supervisor.clone(),
+    )
+    .map_err(refused)?;
     Ok(SqliteStore::new(
         readers,
-        (writer, flushes),
+        (writer, flushes, mender),
         (folder, options.vitals.disk_space.clone()),
         lock,
     ))

@@ -10,6 +10,7 @@ use workforce_vitals::DiskSpace;
 
 use super::lock::ExclusiveLock;
 use super::log::flush::Flushes;
+use super::log::mender::Mender;
 use super::statement::{Begin, Rollback, Statement};
 use super::writer::Writer;
 use super::writer::batch::Bodies;
@@ -23,7 +24,8 @@ use crate::store::retry::{note_full, until_settled};
 /// A store in a SQLite file that this process has to itself.
 pub(crate) struct SqliteStore {
     readers: Pool<Manager<Connection>>,
-    writer: Writer,
+    _mender: Mender,
+    writer: Arc<Writer>,
     flushes: Arc<Flushes>,
     outside: Outside,
     /// Dropped last, after every connection is closed.
@@ -42,12 +44,13 @@ struct Outside {
 impl SqliteStore {
     pub(super) fn new(
         readers: Pool<Manager<Connection>>,
-        (writer, flushes): (Writer, Arc<Flushes>),
+        (writer, flushes, mender): (Arc<Writer>, Arc<Flushes>, Mender),
         (folder, disk_space): (PathBuf, DiskSpace),
         lock: Arc<ExclusiveLock>,
     ) -> Self {
         Self {
             readers,
+            _mender: mender,
             writer,
             flushes,
             outside: Outside {
@@ -134,7 +137,7 @@ impl Store for SqliteStore {
     }
 
     fn when_durable(&self, then: Box<dyn FnOnce() + Send>) {
-        self.flushes.when_settled(then);
+        self.flushes.when_durable(then);
     }
 
     fn run_write(

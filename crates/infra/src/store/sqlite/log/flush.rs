@@ -7,17 +7,17 @@
 //! thing that is not whole.
 //!
 //! When the disk refuses a flush, nobody knows what of it is kept, and the system forgets it: the
-//! next flush succeeds. So from then on nothing is called durable, until all of the log has been
-//! written once more and flushed ([`Flushes::mend`]). A server that starts cannot know what became
-//! of the last flush of the one before it, and so does this first.
+//! next flush succeeds. So from then on nothing is called durable and nobody is told of anything,
+//! until all of the log has been written once more and flushed ([`Flushes::mend`]). A server that
+//! starts cannot know what became of the last flush of the one before it, and so does this first.
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
 use std::time::Instant;
 
 use workforce_domain::port::{DURABLE_WITHIN, StoreError};
@@ -44,6 +44,8 @@ pub(in crate::store::sqlite) struct Flushes {
     /// That of the last one whose end is known.
     settled: AtomicU64,
     has_failed: AtomicBool,
+    /// Who has the log mended.
+    mender: OnceLock<Thread>,
     /// Held for each flush: an error of an earlier one is told only once, to whoever comes next.
     flushing: Mutex<()>,
     queue: Mutex<Queue>,
@@ -122,6 +124,7 @@ impl Flushes {
             visible: AtomicU64::new(0),
             settled: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
+            mender: OnceLock::new(),
             flushing: Mutex::new(()),
             queue: Mutex::new(Queue {
                 commits: Vec::new(),
@@ -145,38 +148,39 @@ impl Flushes {
         self.changed.notify_one();
     }
 
-    /// Does `then` when the end of all that others can see now is known. Drops it when the disk is
-    /// away: those who wait for it must not become more and more.
-    pub(in crate::store::sqlite) fn when_settled(&self, then: Then) {
+    /// Does `then` when all that others can see now is durable. Drops it undone when the disk has
+    /// refused some of it, or does not answer: those who wait must not become more and more.
+    pub(in crate::store::sqlite) fn when_durable(&self, then: Then) {
         let visible = self.visible.load(Ordering::SeqCst);
-        if self.is_settled(visible) {
+        if self.is_durable(visible) {
             return then();
         }
         let mut queue = self.queue();
-        if self.is_settled(visible) {
+        if self.is_durable(visible) {
             drop(queue);
             return then();
         }
-        if !queue.is_stuck() {
+        if !queue.is_stuck() && !self.has_failed() {
             queue.waiting.push((visible, then));
         }
     }
 
-    /// Waits until the end of all that others can see now is known.
+    /// Waits until all that others can see now is durable.
     ///
     /// # Errors
-    /// When that takes longer than [`DURABLE_WITHIN`]; at once when it does already.
+    /// When the disk has refused some of it, or that takes longer than [`DURABLE_WITHIN`]; at once
+    /// when it does already.
     pub(in crate::store::sqlite) fn wait(&self) -> Result<(), StoreError> {
-        if self.is_settled(self.visible.load(Ordering::SeqCst)) {
+        if self.is_durable(self.visible.load(Ordering::SeqCst)) {
             return Ok(());
         }
-        let (sender, settled) = sync_channel(1);
-        self.when_settled(Box::new(move || {
+        let (sender, durable) = sync_channel(1);
+        self.when_durable(Box::new(move || {
             // Nobody waits any more for a disk that is away.
             let _ = sender.send(());
         }));
-        let waited = settled.recv_timeout(DURABLE_WITHIN);
-        waited.map_err(|hangs| StoreError::Unavailable(hangs.into()))
+        let waited = durable.recv_timeout(DURABLE_WITHIN);
+        waited.map_err(|away| StoreError::Unavailable(away.into()))
     }
 
     /// Flushes what was written, on this thread.
@@ -193,6 +197,9 @@ impl Flushes {
         let flushed = self.log.as_ref().map_or(Ok(()), File::sync_data);
         flushed.map_err(|error| {
             self.has_failed.store(true, Ordering::SeqCst);
+            if let Some(mender) = self.mender.get() {
+                mender.unpark();
+            }
             not_flushed(error)
         })
     }
@@ -200,6 +207,11 @@ impl Flushes {
     /// Whether the disk has refused a flush, and the log is not mended since.
     pub(in crate::store::sqlite) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::SeqCst)
+    }
+
+    /// Has a thread awake as soon as a flush is refused. Only the first who asks.
+    pub(super) fn awake_when_refused(&self, mender: Thread) {
+        let _ = self.mender.set(mender);
     }
 
     /// Writes the whole log, which has so many pages, once more and flushes it. To be called between
@@ -231,8 +243,10 @@ impl Flushes {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_settled(&self, number: u64) -> bool {
-        self.settled.load(Ordering::SeqCst) >= number
+    /// Whether a commit and all before it are durable. What was settled by a refusal is so when the
+    /// log is mended.
+    fn is_durable(&self, number: u64) -> bool {
+        self.settled.load(Ordering::SeqCst) >= number && !self.has_failed()
     }
 
     /// Waits for commits, and takes all that there are.
@@ -265,8 +279,10 @@ impl Flushes {
         for outcome in outcomes {
             told(|| outcome.settle(flushed.clone()));
         }
-        for then in ready {
-            told(then);
+        if flushed.is_ok() {
+            for then in ready {
+                told(then);
+            }
         }
     }
 

@@ -1,5 +1,5 @@
 use std::os::unix::fs::FileExt;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use diesel::connection::SimpleConnection;
 use tempfile::TempDir;
@@ -8,6 +8,7 @@ use workforce_domain::port::Verdict;
 use super::*;
 use crate::store::errors::failed;
 use crate::store::sqlite::log::file::open_log;
+use crate::store::sqlite::log::mender::Mender;
 use crate::store::sqlite::open::connect;
 use crate::store::sqlite::writer::Writer;
 use crate::store::sqlite::writer::batch::{Given, Turn};
@@ -22,10 +23,10 @@ fn deaf() -> File {
         .unwrap()
 }
 
-/// Says so when the end of all that can be seen now is known.
-fn told_when_settled(flushes: &Flushes) -> Receiver<()> {
+/// Says so when all that can be seen now is durable.
+fn told_when_durable(flushes: &Flushes) -> Receiver<()> {
     let (sender, told) = channel();
-    flushes.when_settled(Box::new(move || sender.send(()).unwrap()));
+    flushes.when_durable(Box::new(move || sender.send(()).unwrap()));
     told
 }
 
@@ -41,20 +42,20 @@ fn is_unknown(outcome: &Outcome) -> bool {
 }
 
 #[test]
-fn who_may_have_seen_a_commit_is_told_when_its_end_is_known() {
+fn who_may_have_seen_a_commit_is_told_when_it_is_durable() {
     let flushes = Flushes::of(Some(tempfile::tempfile().unwrap()));
-    assert!(told_when_settled(&flushes).try_recv().is_ok(), "nothing");
+    assert!(told_when_durable(&flushes).try_recv().is_ok(), "nothing");
     let first = commit(&flushes);
     // This one can be seen as soon as it begins.
     flushes.begin_commit();
-    let both = told_when_settled(&flushes);
+    let both = told_when_durable(&flushes);
     flushes.settle(flushes.next().unwrap());
     first.wait().unwrap();
     assert!(both.try_recv().is_err(), "the second one is not settled");
     flushes.committed(None);
     flushes.settle(flushes.next().unwrap());
     assert!(both.try_recv().is_ok());
-    assert!(told_when_settled(&flushes).try_recv().is_ok());
+    assert!(told_when_durable(&flushes).try_recv().is_ok());
 }
 
 #[test]
@@ -77,10 +78,13 @@ fn several_commits_share_a_flush_and_are_told_in_their_order() {
 fn after_a_refused_flush_nothing_is_called_durable() {
     let flushes = Flushes::of(Some(deaf()));
     let outcome = commit(&flushes);
-    let reader = told_when_settled(&flushes);
+    let reader = told_when_durable(&flushes);
     flushes.settle(flushes.next().unwrap());
     assert!(is_unknown(&outcome) && flushes.has_failed());
-    assert!(reader.try_recv().is_ok(), "reads go on");
+    let nobody = Err(TryRecvError::Disconnected);
+    assert_eq!(reader.try_recv(), nobody);
+    assert_eq!(told_when_durable(&flushes).try_recv(), nobody);
+    assert!(matches!(flushes.wait(), Err(StoreError::Unavailable(_))));
     assert!(matches!(flushes.mend(0), Err(StoreError::Unavailable(_))));
     // What was under way already, even though a flush would succeed now.
     let flushes = Flushes {
@@ -91,6 +95,7 @@ fn after_a_refused_flush_nothing_is_called_durable() {
     flushes.settle(flushes.next().unwrap());
     assert!(is_unknown(&outcome));
     flushes.mend(0).unwrap();
+    flushes.wait().unwrap();
     let outcome = commit(&flushes);
     flushes.settle(flushes.next().unwrap());
     outcome.wait().unwrap();
@@ -128,7 +133,7 @@ fn a_writer_whose_disk_refused_a_flush_writes_nothing_more_until_it_is_mended() 
     for _ in 0..3 {
         assert!(matches!(note(&writer), Err(StoreError::Unavailable(_))));
     }
-    flushes.wait().unwrap();
+    assert!(matches!(flushes.wait(), Err(StoreError::Unavailable(_))));
 }
 
 #[test]
@@ -139,6 +144,24 @@ fn a_writer_mends_its_log_and_goes_on() {
     flushes.has_failed.store(true, Ordering::SeqCst);
     note(&writer).unwrap();
     assert!(!flushes.has_failed());
+}
+
+#[test]
+fn a_log_is_mended_although_nobody_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (writer, flushes) = writer(&folder, None);
+    note(&writer).unwrap();
+    flushes.has_failed.store(true, Ordering::SeqCst);
+    let writer = Arc::new(writer);
+    let of_mender = Arc::clone(&flushes);
+    let mender = Mender::start(Arc::downgrade(&writer), of_mender, Supervisor::default());
+    let begun = Instant::now();
+    while flushes.has_failed() {
+        assert!(begun.elapsed() < 4 * DURABLE_WITHIN, "nobody mends it");
+        thread::yield_now();
+    }
+    flushes.wait().unwrap();
+    drop(mender.unwrap());
 }
 
 #[test]
