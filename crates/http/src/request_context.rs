@@ -292,10 +292,10 @@ fn durable(store: &dyn Store) -> oneshot::Receiver<()> {
 
 /// Waits for that, but not for a disk that is away.
 async fn until(durable: oneshot::Receiver<()>) -> Result<(), Problem> {
-    let away = |error| Problem::from(StoreError::Unavailable(error));
+    let away = || StoreError::Unavailable("what was seen is not durable".into()).into();
     match tokio::time::timeout(DURABLE_WITHIN, durable).await {
-        Ok(told) => told.map_err(|closed| away(closed.into())),
-        Err(elapsed) => Err(away(elapsed.into())),
+        Ok(told) => told.map_err(|_dropped| away()),
+        Err(_elapsed) => Err(away()),
     }
 }
 

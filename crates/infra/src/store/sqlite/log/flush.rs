@@ -28,6 +28,7 @@ use crate::store::sqlite::outcome::{Outcome, SharedError, Then};
 
 /// The task's name among those that are supervised.
 const TASK: &str = "flush";
+const NOT_KEPT: &str = "the disk refuses to keep what can be seen, or does not answer";
 
 /// The thread that flushes. When dropped, it flushes what is left.
 pub(in crate::store::sqlite) struct Flusher {
@@ -180,7 +181,7 @@ impl Flushes {
             let _ = sender.send(());
         }));
         let waited = durable.recv_timeout(DURABLE_WITHIN);
-        waited.map_err(|away| StoreError::Unavailable(away.into()))
+        waited.map_err(|_away| StoreError::Unavailable(NOT_KEPT.into()))
     }
 
     /// Flushes what was written, on this thread.
@@ -289,7 +290,7 @@ impl Flushes {
     /// Flushes commits that can be seen.
     fn flush_commits(&self) -> Result<(), SharedError> {
         self.flush().map_err(|error| {
-            tracing::error!(%error, "what was committed is not known to be durable");
+            tracing::error!(%error, cause = ?error, "what was committed is not known to be durable");
             SharedError(Arc::new(StoreError::OutcomeUnknown(Box::new(error))))
         })
     }

@@ -9,7 +9,7 @@ use std::io;
 use std::sync::{Arc, Weak};
 use std::thread::{self, Thread};
 
-use workforce_domain::port::Verdict;
+use workforce_domain::port::{StoreError, Verdict};
 use workforce_vitals::Supervisor;
 
 use super::flush::Flushes;
@@ -39,10 +39,16 @@ impl Mender {
             flushes.awake_when_refused(thread::current());
             let is_closing = || of_thread.load(Ordering::SeqCst);
             supervisor.keep_thread(TASK, is_closing, || {
+                let mut is_told = false;
                 while !is_closing() {
                     if !flushes.has_failed() {
+                        is_told = false;
                         thread::park();
-                    } else if !mends(&writer) {
+                    } else if let Err(error) = mend(&writer) {
+                        if !is_told {
+                            tracing::warn!(%error, cause = ?error, "the log is not mended yet");
+                            is_told = true;
+                        }
                         thread::park_timeout(RETRY);
                     }
                 }
@@ -63,11 +69,10 @@ impl Drop for Mender {
     }
 }
 
-/// Whether a transaction that changes nothing, before which the log is mended, came to its end.
-fn mends(writer: &Weak<Writer>) -> bool {
-    let nothing = |writer: Arc<Writer>| writer.run(&mut |_tx| Ok(Verdict::RollBack));
-    writer
+/// Runs a transaction that changes nothing: before it, the log is mended.
+fn mend(writer: &Weak<Writer>) -> Result<(), StoreError> {
+    let ran = writer
         .upgrade()
-        .map(nothing)
-        .is_some_and(|ended| ended.is_ok())
+        .map(|writer| writer.run(&mut |_tx| Ok(Verdict::RollBack)));
+    ran.map_or(Ok(()), |ended| ended.map(drop))
 }
