@@ -34,6 +34,16 @@ fn make(server: &Server, office: &Office, title: &str) -> Result<String, (u16, V
     Err((status, answer["code"].clone()))
 }
 
+/// Asks for something that the store does not show now.
+fn is_unavailable(server: &Server, path: &str) {
+    let (status, answer) = server.send("GET", path, None, &Value::Null);
+    assert_eq!(
+        (status, &answer["code"]),
+        (503, &json!("store_unavailable")),
+        "{answer}"
+    );
+}
+
 fn titles(issues: &Value) -> Vec<&str> {
     let issues = issues.as_array().unwrap().iter();
     issues.map(|it| it["title"].as_str().unwrap()).collect()
@@ -104,12 +114,7 @@ fn a_disk_that_refuses_to_keep_what_is_written_is_told_and_mended() {
         // Nor is anybody told of what may be lost.
         let before = format!("/api/issues/{}", acknowledged[0]);
         for path in [&before, "/api/health/ready"] {
-            let (status, answer) = server.send("GET", path, None, &Value::Null);
-            assert_eq!(
-                (status, &answer["code"]),
-                (503, &json!("store_unavailable")),
-                "{answer}"
-            );
+            is_unavailable(&server, path);
         }
         disk.free();
         // Nobody need write for that.
@@ -182,12 +187,7 @@ fn a_flush_that_hangs_is_told_and_keeps_no_server_from_ending() {
     // As it is known already, none of these waits.
     let begun = Instant::now();
     for _ in 0..20 {
-        let (status, answer) = server.send("GET", &issues(&office), None, &Value::Null);
-        assert_eq!(
-            (status, &answer["code"]),
-            (503, &json!("store_unavailable")),
-            "{answer}"
-        );
+        is_unavailable(&server, &issues(&office));
     }
     assert!(begun.elapsed() < PATIENCE);
     server.signal(Signal::SIGTERM);

@@ -125,6 +125,15 @@ fn note(writer: &Writer) -> Result<(), StoreError> {
     writer.run(&mut insert).map(drop)
 }
 
+/// A writer whose log has a commit in it and is to be mended.
+fn after_a_refusal() -> (TempDir, Writer, Arc<Flushes>) {
+    let folder = tempfile::tempdir().unwrap();
+    let (writer, flushes) = writer(&folder, None);
+    note(&writer).unwrap();
+    flushes.has_failed.store(true, Ordering::SeqCst);
+    (folder, writer, flushes)
+}
+
 #[test]
 fn a_writer_whose_disk_refused_a_flush_writes_nothing_more_until_it_is_mended() {
     let folder = tempfile::tempdir().unwrap();
@@ -138,20 +147,14 @@ fn a_writer_whose_disk_refused_a_flush_writes_nothing_more_until_it_is_mended() 
 
 #[test]
 fn a_writer_mends_its_log_and_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let (writer, flushes) = writer(&folder, None);
-    note(&writer).unwrap();
-    flushes.has_failed.store(true, Ordering::SeqCst);
+    let (_folder, writer, flushes) = after_a_refusal();
     note(&writer).unwrap();
     assert!(!flushes.has_failed());
 }
 
 #[test]
 fn a_log_is_mended_although_nobody_writes() {
-    let folder = tempfile::tempdir().unwrap();
-    let (writer, flushes) = writer(&folder, None);
-    note(&writer).unwrap();
-    flushes.has_failed.store(true, Ordering::SeqCst);
+    let (_folder, writer, flushes) = after_a_refusal();
     let writer = Arc::new(writer);
     let of_mender = Arc::clone(&flushes);
     let mender = Mender::start(Arc::downgrade(&writer), of_mender, Supervisor::default());
@@ -166,10 +169,7 @@ fn a_log_is_mended_although_nobody_writes() {
 
 #[test]
 fn a_log_of_which_something_is_lost_is_not_called_mended() {
-    let folder = tempfile::tempdir().unwrap();
-    let (writer, flushes) = writer(&folder, None);
-    note(&writer).unwrap();
-    flushes.has_failed.store(true, Ordering::SeqCst);
+    let (folder, writer, flushes) = after_a_refusal();
     let log = open_log(&folder.path().join("notes.db")).unwrap();
     let length = log.metadata().unwrap().len();
     log.write_all_at(b"lost", length - 100).unwrap();
