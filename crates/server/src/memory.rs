@@ -7,17 +7,20 @@
 //! SQLite and other C code use the allocator of the C library. That of GNU keeps what was freed, in
 //! up to eight heaps for each core, so its heaps are bounded and trimmed here.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::Data;
 use mimalloc::MiMalloc;
+use workforce_domain::port::Store;
 use workforce_http::State;
 
 /// How long freed memory stays at hand for what comes next.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Gives free memory back after requests were answered, until it is dropped.
-pub(crate) async fn give_back(state: Data<State>) {
+/// Gives free memory back after requests were answered, with what `store` holds for more of them,
+/// until it is dropped.
+pub(crate) async fn give_back(state: Data<State>, store: Arc<dyn Store>) {
     let mut answered = state.answered();
     loop {
         tokio::time::sleep(PAUSE).await;
@@ -26,8 +29,13 @@ pub(crate) async fn give_back(state: Data<State>) {
             continue;
         }
         answered = now;
+        let store = Arc::clone(&store);
         // It walks the heaps; nothing else may wait for that.
-        if let Err(error) = tokio::task::spawn_blocking(allocator::trim).await {
+        let given = tokio::task::spawn_blocking(move || {
+            store.give_memory_back();
+            allocator::trim();
+        });
+        if let Err(error) = given.await {
             tracing::warn!(%error, "free memory was not given back");
         }
     }

@@ -293,10 +293,12 @@ impl Service {
                 credential_uses::keep_noting(state.clone(), Arc::clone(&store))
             });
         }
-        let answering = state.clone();
-        keep(&mut tasks, &vitals, "memory", move || {
-            memory::give_back(answering.clone())
-        });
+        {
+            let (state, store) = (state.clone(), Arc::clone(&store));
+            keep(&mut tasks, &vitals, "memory", move || {
+                memory::give_back(state.clone(), Arc::clone(&store))
+            });
+        }
         let http = tokio::spawn(server);
         Ok(Self {
             address,

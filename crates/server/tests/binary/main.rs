@@ -31,6 +31,7 @@ mod histories;
 mod idle;
 mod linearizability;
 mod lost_commits;
+mod memory;
 mod office;
 mod packed_logs;
 mod predecessors;

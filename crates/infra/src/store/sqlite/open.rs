@@ -36,8 +36,9 @@ const WAL: &str = "PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 671088
 const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -512; PRAGMA mmap_size = 0;";
 /// The writer keeps the pages that a batch changes, some twenty for each write of it, beside those
 /// through which it finds them: 16 MiB. Pages that do not fit are written to the log before the
-/// commit and read again, and with a million issues that halves what 64 clients can write. It copies
-/// no more of the log than its end ([`Checkpoints`]).
+/// commit and read again, and with a million issues that halves what 64 clients can write. When
+/// nobody writes, they are given back ([`Writer::drop_cache`]). It copies no more of the log than
+/// its end ([`Checkpoints`]).
 const WRITER: &str = "PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 0;";
 
 /// Opens the database file at `path`, alone.

@@ -172,6 +172,10 @@ impl Store for SqliteStore {
         }
     }
 
+    fn give_memory_back(&self) {
+        self.writer.drop_cache();
+    }
+
     fn has_one_writer(&self) -> bool {
         true
     }

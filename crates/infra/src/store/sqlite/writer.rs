@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use diesel::connection::SimpleConnection as _;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::StoreError;
 
@@ -100,6 +101,17 @@ impl Writer {
     /// Uses the connection between two batches.
     pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Connection) -> T) -> T {
         work(&mut self.turn().conn)
+    }
+
+    /// Drops the pages that the connection caches, unless somebody writes or waits to: then they
+    /// are needed at once.
+    pub(super) fn drop_cache(&self) {
+        let Ok(mut turn) = self.turn.try_lock() else {
+            return;
+        };
+        if let Err(error) = turn.conn.batch_execute("PRAGMA shrink_memory") {
+            tracing::warn!(%error, "the writer keeps its cache");
+        }
     }
 
     fn turn(&self) -> MutexGuard<'_, Turn> {
