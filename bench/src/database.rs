@@ -18,6 +18,7 @@ use crate::sql::{self, Count};
 use crate::statement::{
     AnsweringBytes, AnsweringNumber, AnsweringRows, AnsweringText, Key, Statement, Value,
 };
+use crate::write::Record;
 
 /// A connection to either database.
 pub(crate) trait Database: Sized + Send {
@@ -59,6 +60,8 @@ pub(crate) trait Database: Sized + Send {
         comment: Option<Key>,
         terms: &str,
     ) -> Result<()>;
+    /// Writes what happened, in as many statements as the server.
+    fn record(&mut self, record: &Record<'_>) -> Result<()>;
     /// Tells the planner of the first of many rows, within the transaction that writes them. Without
     /// that PostgreSQL goes on to check references by the plans that it made for an empty table.
     fn tell_planner(&mut self) -> Result<()>;
@@ -233,6 +236,10 @@ impl Database for SqliteConnection {
         self.number(Statement::new(count.read, row))
     }
 
+    fn record(&mut self, record: &Record<'_>) -> Result<()> {
+        record.write_in_steps(self)
+    }
+
     fn tell_planner(&mut self) -> Result<()> {
         // It plans by the indexes alone.
         Ok(())
@@ -284,6 +291,10 @@ impl Database for PgConnection {
 
     fn count(&mut self, count: Count, values: &[Value<'_>]) -> Result<i64> {
         self.number(Statement::new(count.returning, values))
+    }
+
+    fn record(&mut self, record: &Record<'_>) -> Result<()> {
+        record.write_at_once(self)
     }
 
     fn tell_planner(&mut self) -> Result<()> {

@@ -321,3 +321,34 @@ pub(super) const NEXT_EVENT_NUMBERS: Count = count!(
 /// One event. Values: company, number, kind, payload, instant.
 pub(super) const INSERT_EVENT: &str =
     "INSERT INTO events (company_id, seq, type, payload, created_at) VALUES (?, ?, ?, ?, ?)";
+
+macro_rules! journal {
+    ($for_each_event:literal) => {
+        concat!(
+            "WITH counters AS (UPDATE company_counters SET event_sequence = event_sequence + ?, \
+             activity_clock = CASE WHEN activity_clock < ? THEN ? ELSE activity_clock + 1 END \
+             WHERE company_id = ? RETURNING event_sequence AS last, \
+             to_timestamp(0) + activity_clock * make_interval(secs => 0.000001) AS instant), \
+             told AS (INSERT INTO events (company_id, seq, type, payload, created_at) \
+             SELECT ?, last + place - ?, type, payload, created_at \
+             FROM counters, unnest(ARRAY[",
+            $for_each_event,
+            "], ARRAY[",
+            $for_each_event,
+            "], ARRAY[",
+            $for_each_event,
+            "]) WITH ORDINALITY AS event (type, payload, created_at, place)), \
+             logged AS (INSERT INTO activity (id, company_id, actor_type, actor_id, agent_id, \
+             action, entity_type, entity_id, details, created_at) \
+             SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, instant FROM counters) \
+             SELECT pg_current_xact_id() FROM counters"
+        )
+    };
+}
+
+/// All of that at once, with one event. Values: how many events, instant twice in microseconds,
+/// company, company, how many, kinds, payloads, instants, and those of the activity but its own.
+pub(super) const POSTGRES_JOURNAL_OF_ONE: &str = journal!("?");
+
+/// The same with two events.
+pub(super) const POSTGRES_JOURNAL_OF_TWO: &str = journal!("?, ?");

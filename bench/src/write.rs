@@ -18,6 +18,7 @@ use workforce_domain::search::{comment_terms, own_terms};
 use workforce_domain::time::{Month, Timestamp};
 
 use self::record::Deed;
+pub(crate) use self::record::Record;
 use crate::baseline::Session;
 use crate::company::Company;
 use crate::database::Database;

@@ -1,6 +1,7 @@
 //! PostgreSQL: a pool of connections, rows locked where they are changed.
 
 mod copy;
+mod journal;
 mod listener;
 mod open;
 mod outcome;
@@ -24,19 +25,8 @@ pub(crate) type LoadingMode = diesel::pg::PgRowByRowLoadingMode;
 /// What PostgreSQL calls a transaction, during and after it.
 pub(crate) type TransactionNumber = i64;
 
-diesel::define_sql_function! {
-    /// The number of the running transaction, which gets one now if it has none.
-    #[sql_name = "pg_current_xact_id"]
-    fn current_number() -> diesel::sql_types::BigInt;
-}
-
 /// Keeps others from counting costs until the transaction ends.
 const LOCK_LEDGER: &str = "LOCK TABLE spend_totals, cost_events IN SHARE ROW EXCLUSIVE MODE";
-
-/// The number of the running transaction, to be selected.
-pub(crate) fn transaction_number() -> current_number {
-    current_number()
-}
 
 /// A query whose rows stay as they are until the transaction ends. Foreign key checks of others
 /// need not wait: keys never change.

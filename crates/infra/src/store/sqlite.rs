@@ -1,6 +1,7 @@
 //! SQLite: readers in a pool, one writer whose commits are shared.
 
 mod copy;
+mod journal;
 mod lock;
 mod log;
 mod open;
@@ -10,8 +11,6 @@ mod statement;
 mod store;
 mod write_back;
 mod writer;
-
-use diesel::sql_types::BigInt;
 
 #[path = "queries/mod.rs"]
 mod queries;
@@ -29,15 +28,10 @@ pub(crate) type Connection = diesel::SqliteConnection;
 pub(crate) type LoadingMode = diesel::connection::DefaultLoadingMode;
 
 /// Transactions have no numbers here: nothing is asked about them later.
-pub(crate) type TransactionNumber = i64;
+pub(crate) type TransactionNumber = ();
 
 /// Keeps others from counting costs until the transaction ends: there is one writer.
 const LOCK_LEDGER: &str = "";
-
-/// What is selected in the place of a number.
-pub(crate) fn transaction_number() -> diesel::dsl::AsExprOf<TransactionNumber, BigInt> {
-    diesel::IntoSql::into_sql::<BigInt>(0)
-}
 
 /// A query whose rows stay as they are until the transaction ends. There is one writer, so there
 /// is nothing to lock.

@@ -1,14 +1,7 @@
 //! One transaction as the ports see it.
 
-mod journal_rows;
-
-use self::journal_rows::{NewActivityRow, NewEventRow};
 use std::collections::BTreeSet;
 
-use diesel::dsl::case_when;
-use diesel::insert_into;
-use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use uuid::Uuid;
 use workforce_domain::activity::{Activity, Event};
 use workforce_domain::id::CompanyId;
@@ -25,39 +18,8 @@ use workforce_domain::port::{
 };
 use workforce_domain::time::Timestamp;
 
-use super::{Connection, TransactionNumber, change_one, transaction_number};
-use crate::store::cached::cached_here;
-use crate::store::columns::{IdColumn, InstantColumn};
-use crate::store::errors::failed;
+use super::{Connection, TransactionNumber, journal};
 use crate::store::lock_order::LockOrder;
-use crate::store::schema::{activity, company_counters, events};
-
-/// Rows in one statement; stays below every limit on bound values.
-const BATCH: usize = 500;
-
-/// So few rows are inserted one by one: that statement stays prepared, while one for several
-/// rows is prepared each time, which costs as much as a second row.
-const FEW: usize = 2;
-
-/// Inserts rows of one table.
-macro_rules! insert_rows {
-    ($table:expr, $rows:expr, $conn:expr) => {
-        if $rows.len() <= FEW {
-            for row in &$rows {
-                cached_here!(insert_into($table).values(row))
-                    .execute($conn)
-                    .map_err(failed)?;
-            }
-        } else {
-            for batch in $rows.chunks(BATCH) {
-                insert_into($table)
-                    .values(batch)
-                    .execute($conn)
-                    .map_err(failed)?;
-            }
-        }
-    };
-}
 
 /// A transaction on one connection, and what it has to tell when it ends.
 pub(crate) struct Transaction<'c> {
@@ -71,6 +33,24 @@ pub(crate) struct Transaction<'c> {
     vanished: Vec<CompanyId>,
     /// The company of the run that was started, and when: it has its next turn after the others.
     dispatched: Option<(CompanyId, Timestamp)>,
+}
+
+/// What a transaction has to tell of one company.
+pub(super) struct CompanyJournal<'a> {
+    pub(super) company: CompanyId,
+    pub(super) activity: Vec<&'a Activity>,
+    /// In the order of their numbers.
+    pub(super) events: Vec<&'a Event>,
+    /// When a run was started.
+    pub(super) dispatched: Option<Timestamp>,
+}
+
+impl CompanyJournal<'_> {
+    /// The instant of the latest activity, in microseconds.
+    pub(super) fn latest(&self) -> i64 {
+        let instants = self.activity.iter().map(|row| row.created_at.micros());
+        instants.max().unwrap_or_default()
+    }
 }
 
 impl<'c> Transaction<'c> {
@@ -112,44 +92,17 @@ impl<'c> Transaction<'c> {
         Ok((to_notify, number))
     }
 
-    /// Numbers the events of one company, gives its activity an instant after all that was
-    /// committed before, and inserts both. On PostgreSQL one statement changes the counters and
-    /// returns them with the transaction's own number, which saves round trips.
     fn write_journal_of(&mut self, company: CompanyId) -> Result<TransactionNumber, StoreError> {
-        let activity = || self.activity.iter().filter(|row| row.company == company);
-        let events = || self.events.iter().filter(|row| row.company == company);
-        let count = events().count() as i64;
-        let latest = activity().map(|row| row.created_at.micros()).max();
-        let latest = latest.unwrap_or_default();
-        let clock = company_counters::activity_clock;
+        let activity = self.activity.iter().filter(|row| row.company == company);
+        let events = self.events.iter().filter(|row| row.company == company);
         let dispatched = self.dispatched.filter(|(of, _at)| *of == company);
-        // A transaction that waited for another one may have begun first, at an earlier instant.
-        // Its activity still comes after the other's.
-        let counters = company_counters::table.find(IdColumn(company));
-        let sequence = company_counters::event_sequence;
-        let number = sequence.eq(sequence + count);
-        let after = case_when(clock.lt(latest), latest.into_sql::<BigInt>()).otherwise(clock + 1);
-        let columns = (sequence, clock, transaction_number());
-        let changed = match dispatched {
-            None => change_one!(counters, (number, clock.eq(after)), columns, self.conn),
-            Some((_company, at)) => {
-                let dispatched = company_counters::last_dispatched_at.eq(InstantColumn(at));
-                let changes = (number, clock.eq(after), dispatched);
-                change_one!(counters, changes, columns, self.conn)
-            }
+        let journal = CompanyJournal {
+            company,
+            activity: activity.collect(),
+            events: events.collect(),
+            dispatched: dispatched.map(|(_of, at)| at),
         };
-        // Every company has counters, so this one was deleted meanwhile.
-        let (last_number, micros, number): (i64, i64, TransactionNumber) =
-            changed.map_err(failed)?.ok_or(StoreError::Contended)?;
-        let at = Timestamp::from_micros(micros);
-        let rows: Vec<_> = activity().map(|row| NewActivityRow::of(row, at)).collect();
-        insert_rows!(activity::table, rows, self.conn);
-        let rows: Vec<_> = (last_number - count + 1..)
-            .zip(events())
-            .map(|(number, event)| NewEventRow::of(event, number))
-            .collect();
-        insert_rows!(events::table, rows, self.conn);
-        Ok(number)
+        journal::write(self.conn, &journal)
     }
 
     /// Notes that something is about to be locked, in the order that holds for all.
