@@ -14,8 +14,6 @@ pub mod tokens;
 pub mod vault;
 
 // Named for their features alone: they compile the C libraries in.
-#[cfg(feature = "sqlite")]
-use libsqlite3_sys as _;
 #[cfg(feature = "tls-postgres")]
 use openssl_sys as _;
 #[cfg(feature = "postgres")]

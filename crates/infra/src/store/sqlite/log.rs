@@ -1,7 +1,8 @@
-//! SQLite's write-ahead log: made durable ([`flush`]), copied into the database ([`checkpoints`]),
+//! SQLite's write-ahead log: written ([`gathering`]), made durable ([`flush`]), copied into the database ([`checkpoints`]),
 //! and written once more where the disk refused it ([`file`], [`mender`]).
 
 pub(super) mod checkpoints;
 pub(super) mod file;
 pub(super) mod flush;
+pub(super) mod gathering;
 pub(super) mod mender;

@@ -11,6 +11,7 @@ use super::lock::ExclusiveLock;
 use super::log::checkpoints::{Checkpoints, log_pages};
 use super::log::file::open_log;
 use super::log::flush::Flusher;
+use super::log::gathering;
 use super::log::mender::Mender;
 use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
@@ -30,6 +31,9 @@ pub(super) const EACH: &str = "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys =
 /// Settings that the file keeps. One connection sets them before any other is opened, since two
 /// that set them at once would race.
 const WAL: &str = "PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864;";
+/// Each commit syncs the log: then what was gathered for it is written ([`gathering`]).
+const SYNCS_COMMITS: &str = "PRAGMA synchronous = FULL;";
+const NEVER_SYNCS: &str = "PRAGMA synchronous = OFF;";
 /// Readers are many, so each caches little: half a MiB of pages. The file is not mapped into
 /// memory: the operating system caches its pages once for all, and each mapping would count them
 /// again.
@@ -47,21 +51,25 @@ const WRITER: &str = "PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 0;
 /// [`OpenError::InUse`] when another process has it open; else what stands in the way.
 pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, OpenError> {
     let lock = Arc::new(ExclusiveLock::take(path)?);
-    let mut writer = connect(path, WAL).map_err(OpenError::Connect)?;
+    let mut writer = match options.durability {
+        Durability::PowerLoss => connect_writer(path),
+        Durability::ProcessEnd => connect(path, WAL),
+    }
+    .map_err(OpenError::Connect)?;
     migrate(&mut writer, MIGRATIONS)?;
     index_pending(&mut writer).map_err(|error| OpenError::Connect(error.into()))?;
     let supervisor = &options.vitals.supervisor;
     let refused = |error: io::Error| OpenError::Connect(error.into());
-    // In between, a log that begins anew and what is copied from it are still flushed by SQLite.
-    let (synchronous, log) = match options.durability {
+    let (of_writer, of_copier, log) = match options.durability {
         Durability::PowerLoss => {
             let log = open_log(path).map_err(refused)?;
-            ("PRAGMA synchronous = NORMAL;", Some(log))
+            // What is copied from the log is still flushed by SQLite.
+            (SYNCS_COMMITS, "PRAGMA synchronous = NORMAL;", Some(log))
         }
-        Durability::ProcessEnd => ("PRAGMA synchronous = OFF;", None),
+        Durability::ProcessEnd => (NEVER_SYNCS, NEVER_SYNCS, None),
     };
     writer
-        .batch_execute(&format!("{WRITER} {synchronous}"))
+        .batch_execute(&format!("{WRITER} {of_writer}"))
         .map_err(|error| OpenError::Connect(error.into()))?;
     let flusher = Flusher::start(log, supervisor.clone()).map_err(refused)?;
     let flushes = Arc::clone(flusher.flushes());
@@ -69,7 +77,7 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
     flushes
         .mend(readable)
         .map_err(|error| OpenError::Connect(error.into()))?;
-    let copier = connect(path, &format!("{READER} {synchronous}")).map_err(OpenError::Connect)?;
+    let copier = connect(path, &format!("{READER} {of_copier}")).map_err(OpenError::Connect)?;
     let checkpoints = Checkpoints::start(
         copier,
         Arc::clone(&flushes),
@@ -125,10 +133,31 @@ pub(crate) fn broken_invariants(
 
 /// A connection to the database at `path`.
 pub(super) fn connect(path: &Path, settings: &str) -> Result<SqliteConnection, ConnectError> {
-    let path = path
-        .to_str()
-        .ok_or("the path of the database is not valid UTF-8")?;
-    let mut conn = SqliteConnection::establish(path)?;
+    establish(utf8(path)?, settings)
+}
+
+/// One that gathers what it writes to the log. Its commits are not durable before the log is
+/// flushed.
+pub(super) fn connect_writer(path: &Path) -> Result<SqliteConnection, ConnectError> {
+    if !gathering::register() {
+        return Err("SQLite does not take a layer on its files".into());
+    }
+    let path = utf8(path)?;
+    // A path that begins with `//` would name a host.
+    let authority = if path.starts_with('/') { "//" } else { "" };
+    let path = path.replace('%', "%25").replace('?', "%3f");
+    let path = path.replace('#', "%23");
+    let url = format!("file:{authority}{path}?vfs={}", gathering::NAME);
+    establish(&url, &format!("{SYNCS_COMMITS} {WAL}"))
+}
+
+fn utf8(path: &Path) -> Result<&str, ConnectError> {
+    let path = path.to_str();
+    path.ok_or_else(|| "the path of the database is not valid UTF-8".into())
+}
+
+fn establish(name: &str, settings: &str) -> Result<SqliteConnection, ConnectError> {
+    let mut conn = SqliteConnection::establish(name)?;
     conn.batch_execute(EACH)?;
     conn.batch_execute(settings)?;
     Ok(conn)

@@ -1,0 +1,288 @@
+//! How the writer writes to the log: gathered, not page by page.
+//!
+//! SQLite writes each page of a commit by itself, and what stands before it by itself as well: some
+//! hundred calls of the system for a commit that several share, which cost more than what they
+//! write. Here they are gathered until the commit syncs the log. That sync only hands them to the
+//! system: [`super::flush`] makes them durable afterwards, beside the writer.
+//!
+//! This is a layer on SQLite's own access to files ([`sqlite3_vfs`]), for logs alone.
+
+#![expect(
+    unsafe_code,
+    reason = "SQLite asks for functions of C, on files that it keeps itself"
+)]
+
+use core::ffi::{c_char, c_int, c_void};
+use core::{ptr, slice};
+use std::sync::OnceLock;
+
+use libsqlite3_sys::{
+    SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_file, sqlite3_initialize, sqlite3_int64,
+    sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find, sqlite3_vfs_register,
+};
+
+/// What a connection names to have its log written so.
+pub(in crate::store::sqlite) const NAME: &str = "gathering-log";
+const NAME_IN_C: &core::ffi::CStr = c"gathering-log";
+
+/// So many bytes are written at once at most.
+const MOST: usize = 128 * 1024;
+/// The length of what a log begins with.
+const HEADER: sqlite3_int64 = 32;
+
+/// SQLite's own access to files.
+static SYSTEM: OnceLock<Option<System>> = OnceLock::new();
+
+#[derive(Clone, Copy)]
+struct System(*mut sqlite3_vfs);
+
+// SAFETY: SQLite never changes nor frees it, and calls it from every thread.
+unsafe impl Send for System {}
+// SAFETY: as above.
+unsafe impl Sync for System {}
+
+/// A log as SQLite keeps it. The system's own file follows it in memory.
+#[repr(C)]
+struct Log {
+    methods: *const sqlite3_io_methods,
+    gathered: *mut Gathered,
+}
+
+/// What is not handed to the system yet.
+struct Gathered {
+    /// Where in the file it begins.
+    at: sqlite3_int64,
+    bytes: Vec<u8>,
+}
+
+/// Makes [`NAME`] known to SQLite. Whether it is.
+pub(in crate::store::sqlite) fn register() -> bool {
+    let system = SYSTEM.get_or_init(|| {
+        // SAFETY: both may be called at any time. What is registered is never freed.
+        unsafe {
+            if sqlite3_initialize() != SQLITE_OK {
+                return None;
+            }
+            let system = sqlite3_vfs_find(ptr::null());
+            let layer = Box::leak(Box::new(*system.as_ref()?));
+            layer.pNext = ptr::null_mut();
+            layer.zName = NAME_IN_C.as_ptr();
+            layer.szOsFile += size_of::<Log>() as c_int;
+            layer.xOpen = Some(open);
+            let registered = sqlite3_vfs_register(layer, 0);
+            (registered == SQLITE_OK).then_some(System(system))
+        }
+    });
+    system.is_some()
+}
+
+impl Gathered {
+    fn end(&self) -> sqlite3_int64 {
+        self.at + self.bytes.len() as sqlite3_int64
+    }
+}
+
+/// The system's file that belongs to a log.
+///
+/// # Safety
+/// `file` is a [`Log`] that [`open`] was given room for.
+unsafe fn system_file(file: *mut sqlite3_file) -> *mut sqlite3_file {
+    // SAFETY: the room is that of both.
+    unsafe { file.cast::<Log>().add(1).cast() }
+}
+
+/// Calls a method of the system's file that belongs to a log.
+macro_rules! of_system {
+    ($file:expr, $method:ident $(, $argument:expr)*) => {{
+        // SAFETY: the file was opened with it, and has all methods of the first version.
+        unsafe {
+            let file = system_file($file);
+            match (*(*file).pMethods).$method {
+                Some(method) => method(file $(, $argument)*),
+                None => SQLITE_OK,
+            }
+        }
+    }};
+}
+
+/// Hands what is gathered to the system. When that fails, the transaction does.
+fn write_out(file: *mut sqlite3_file) -> c_int {
+    // SAFETY: SQLite uses a file on one thread at a time.
+    let gathered = unsafe { &mut *(*file.cast::<Log>()).gathered };
+    if gathered.bytes.is_empty() {
+        return SQLITE_OK;
+    }
+    let bytes = gathered.bytes.as_ptr().cast();
+    let count = gathered.bytes.len() as c_int;
+    let written = of_system!(file, xWrite, bytes, count, gathered.at);
+    gathered.bytes.clear();
+    written
+}
+
+/// Does something with what is in the file.
+macro_rules! after_writing_out {
+    ($file:expr, $then:expr) => {
+        match write_out($file) {
+            SQLITE_OK => $then,
+            failed => failed,
+        }
+    };
+}
+
+unsafe extern "C" fn open(
+    _layer: *mut sqlite3_vfs,
+    name: *const c_char,
+    file: *mut sqlite3_file,
+    flags: c_int,
+    flags_out: *mut c_int,
+) -> c_int {
+    let Some(Some(System(system))) = SYSTEM.get().copied() else {
+        return libsqlite3_sys::SQLITE_CANTOPEN;
+    };
+    // SAFETY: SQLite made room for a log and the system's file, and passes on what that needs.
+    unsafe {
+        let Some(open) = (*system).xOpen else {
+            return libsqlite3_sys::SQLITE_CANTOPEN;
+        };
+        if flags & SQLITE_OPEN_WAL == 0 {
+            return open(system, name, file, flags, flags_out);
+        }
+        // Without methods it is not closed.
+        (*file).pMethods = ptr::null();
+        let opened = open(system, name, system_file(file), flags, flags_out);
+        if opened == SQLITE_OK {
+            let gathered = Box::new(Gathered {
+                at: 0,
+                bytes: Vec::new(),
+            });
+            file.cast::<Log>().write(Log {
+                methods: &METHODS,
+                gathered: Box::into_raw(gathered),
+            });
+        }
+        opened
+    }
+}
+
+unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
+    // What no commit has handed over belongs to none.
+    let _ = write_out(file);
+    // SAFETY: it is closed once, and was made by `open`.
+    drop(unsafe { Box::from_raw((*file.cast::<Log>()).gathered) });
+    of_system!(file, xClose)
+}
+
+unsafe extern "C" fn read(
+    file: *mut sqlite3_file,
+    into: *mut c_void,
+    count: c_int,
+    at: sqlite3_int64,
+) -> c_int {
+    after_writing_out!(file, of_system!(file, xRead, into, count, at))
+}
+
+unsafe extern "C" fn write(
+    file: *mut sqlite3_file,
+    from: *const c_void,
+    count: c_int,
+    at: sqlite3_int64,
+) -> c_int {
+    // SAFETY: SQLite uses a file on one thread at a time, and gives as many bytes as it says.
+    let (gathered, bytes) = unsafe {
+        let gathered = (*file.cast::<Log>()).gathered;
+        let bytes = slice::from_raw_parts(from.cast::<u8>(), count as usize);
+        (gathered, bytes)
+    };
+    // SAFETY: as above; `write_out` has given up its own reference when it returns.
+    let (end, length) = unsafe { ((*gathered).end(), (*gathered).bytes.len()) };
+    if end != at || length + bytes.len() > MOST {
+        let written = write_out(file);
+        if written != SQLITE_OK {
+            return written;
+        }
+    }
+    // SAFETY: as above.
+    let gathered = unsafe { &mut *gathered };
+    if gathered.bytes.is_empty() {
+        gathered.at = at;
+    }
+    gathered.bytes.extend_from_slice(bytes);
+    SQLITE_OK
+}
+
+unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: sqlite3_int64) -> c_int {
+    after_writing_out!(file, of_system!(file, xTruncate, size))
+}
+
+/// A sync after pages is that of a commit, which is made durable later. All others order what is
+/// written before and after them, and are done.
+unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
+    // SAFETY: SQLite uses a file on one thread at a time.
+    let is_of_commit = unsafe {
+        let gathered = &*(*file.cast::<Log>()).gathered;
+        !gathered.bytes.is_empty() && gathered.end() > HEADER
+    };
+    after_writing_out!(
+        file,
+        if is_of_commit {
+            SQLITE_OK
+        } else {
+            of_system!(file, xSync, flags)
+        }
+    )
+}
+
+unsafe extern "C" fn file_size(file: *mut sqlite3_file, size: *mut sqlite3_int64) -> c_int {
+    after_writing_out!(file, of_system!(file, xFileSize, size))
+}
+
+unsafe extern "C" fn lock(file: *mut sqlite3_file, level: c_int) -> c_int {
+    of_system!(file, xLock, level)
+}
+
+unsafe extern "C" fn unlock(file: *mut sqlite3_file, level: c_int) -> c_int {
+    of_system!(file, xUnlock, level)
+}
+
+unsafe extern "C" fn check_lock(file: *mut sqlite3_file, is_locked: *mut c_int) -> c_int {
+    of_system!(file, xCheckReservedLock, is_locked)
+}
+
+unsafe extern "C" fn control(file: *mut sqlite3_file, what: c_int, with: *mut c_void) -> c_int {
+    after_writing_out!(file, of_system!(file, xFileControl, what, with))
+}
+
+unsafe extern "C" fn sector_size(file: *mut sqlite3_file) -> c_int {
+    of_system!(file, xSectorSize)
+}
+
+unsafe extern "C" fn characteristics(file: *mut sqlite3_file) -> c_int {
+    of_system!(file, xDeviceCharacteristics)
+}
+
+/// Those of the first version: a log is neither shared nor mapped into memory.
+static METHODS: sqlite3_io_methods = sqlite3_io_methods {
+    iVersion: 1,
+    xClose: Some(close),
+    xRead: Some(read),
+    xWrite: Some(write),
+    xTruncate: Some(truncate),
+    xSync: Some(sync),
+    xFileSize: Some(file_size),
+    xLock: Some(lock),
+    xUnlock: Some(unlock),
+    xCheckReservedLock: Some(check_lock),
+    xFileControl: Some(control),
+    xSectorSize: Some(sector_size),
+    xDeviceCharacteristics: Some(characteristics),
+    xShmMap: None,
+    xShmLock: None,
+    xShmBarrier: None,
+    xShmUnmap: None,
+    xFetch: None,
+    xUnfetch: None,
+};
+
+#[cfg(test)]
+#[path = "gathering_tests.rs"]
+mod tests;
