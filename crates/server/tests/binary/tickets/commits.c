@@ -2,8 +2,8 @@
  *
  * Loaded with LD_PRELOAD. While the file COMMITS_KILL exists, commits to files whose name ends
  * in "-wal" are counted, and the process dies when it begins to write after as many as the file
- * says. SQLite writes each page after a header of 24 bytes; the last one of a transaction tells
- * the size of the database in its second word. */
+ * says. Such a file has a header, and frames of 24 bytes and a page. The last frame of a
+ * transaction tells the size of the database in its second word. One write holds many frames. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +15,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define HEADER 24
+#define HEADER 32
+#define FRAME (24 + 4096)
 
 static long commits;
 
@@ -28,8 +29,8 @@ static int is_log(int file) {
     return strcmp(path + length - 4, "-wal") == 0;
 }
 
-static void look(int file, const unsigned char *bytes, size_t length) {
-    if (length != HEADER || !is_log(file)) return;
+static void look(int file, const unsigned char *bytes, size_t length, off64_t at) {
+    if (!is_log(file)) return;
     const char *name = getenv("COMMITS_KILL");
     FILE *told = name ? fopen(name, "r") : NULL;
     if (!told) {
@@ -39,13 +40,17 @@ static void look(int file, const unsigned char *bytes, size_t length) {
     long last = -1;
     if (fscanf(told, "%ld", &last) == 1 && commits >= last) kill(getpid(), SIGKILL);
     fclose(told);
-    if (bytes[4] | bytes[5] | bytes[6] | bytes[7]) commits++;
+    off64_t before = at > HEADER ? (at - HEADER + FRAME - 1) / FRAME : 0;
+    for (off64_t frame = HEADER + before * FRAME; frame + 8 <= at + (off64_t)length; frame += FRAME) {
+        const unsigned char *size = bytes + (frame - at) + 4;
+        if (size[0] | size[1] | size[2] | size[3]) commits++;
+    }
 }
 
 #define WRITER(name, type)                                             \
     ssize_t name(int file, const void *bytes, size_t length, type at) { \
         int error = errno;                                             \
-        look(file, bytes, length);                                     \
+        look(file, bytes, length, at);                                 \
         errno = error;                                                 \
         __typeof__(&name) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name); \
         return real(file, bytes, length, at);                          \
