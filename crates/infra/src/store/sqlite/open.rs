@@ -41,7 +41,7 @@ const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -512; PRAGMA m
 /// The writer keeps the pages that a batch changes, some twenty for each write of it, beside those
 /// through which it finds them: 16 MiB. Pages that do not fit are written to the log before the
 /// commit and read again, and with a million issues that halves what 64 clients can write. When
-/// nobody writes, they are given back ([`Writer::drop_cache`]). It copies no more of the log than
+/// nobody writes just then, they are given back ([`Writer::drop_cache`]). It copies no more of the log than
 /// its end ([`Checkpoints`]).
 const WRITER: &str = "PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 0;";
 

@@ -12,7 +12,7 @@ pub(super) mod member;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Instant;
 
@@ -106,9 +106,14 @@ impl Writer {
     /// Drops the pages that the connection caches, unless somebody writes or waits to: then they
     /// are needed at once.
     pub(super) fn drop_cache(&self) {
-        let Ok(mut turn) = self.turn.try_lock() else {
-            return;
+        let mut turn = match self.turn.try_lock() {
+            Ok(turn) => turn,
+            Err(TryLockError::Poisoned(turn)) => turn.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
         };
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            return;
+        }
         if let Err(error) = turn.conn.batch_execute("PRAGMA shrink_memory") {
             tracing::warn!(%error, "the writer keeps its cache");
         }

@@ -27,8 +27,8 @@ const NAME_IN_C: &core::ffi::CStr = c"gathering-log";
 
 /// So many bytes are written at once at most.
 const MOST: usize = 128 * 1024;
-/// The length of what a log begins with.
-const HEADER: sqlite3_int64 = 32;
+/// The length of what stands before each page.
+const PAGE_HEADER: usize = 24;
 
 /// SQLite's own access to files.
 static SYSTEM: OnceLock<Option<System>> = OnceLock::new();
@@ -53,6 +53,8 @@ struct Gathered {
     /// Where in the file it begins.
     at: sqlite3_int64,
     bytes: Vec<u8>,
+    /// Whether the last page since the last sync ends a commit.
+    ends_commit: bool,
 }
 
 /// Makes [`NAME`] known to SQLite. Whether it is.
@@ -105,7 +107,8 @@ macro_rules! of_system {
     }};
 }
 
-/// Hands what is gathered to the system. When that fails, the transaction does.
+/// Hands what is gathered to the system. What it refuses is kept and handed over again: SQLite may
+/// undo no more than a statement then, and commit what the transaction had written before it.
 fn write_out(file: *mut sqlite3_file) -> c_int {
     // SAFETY: SQLite uses a file on one thread at a time.
     let gathered = unsafe { &mut *(*file.cast::<Log>()).gathered };
@@ -115,7 +118,9 @@ fn write_out(file: *mut sqlite3_file) -> c_int {
     let bytes = gathered.bytes.as_ptr().cast();
     let count = gathered.bytes.len() as c_int;
     let written = of_system!(file, xWrite, bytes, count, gathered.at);
-    gathered.bytes.clear();
+    if written == SQLITE_OK {
+        gathered.bytes.clear();
+    }
     written
 }
 
@@ -154,6 +159,7 @@ unsafe extern "C" fn open(
             let gathered = Box::new(Gathered {
                 at: 0,
                 bytes: Vec::new(),
+                ends_commit: false,
             });
             file.cast::<Log>().write(Log {
                 methods: &METHODS,
@@ -206,6 +212,10 @@ unsafe extern "C" fn write(
     if gathered.bytes.is_empty() {
         gathered.at = at;
     }
+    if bytes.len() == PAGE_HEADER {
+        // The size of the database, which only the last page of a commit tells.
+        gathered.ends_commit = bytes[4..8] != [0; 4];
+    }
     gathered.bytes.extend_from_slice(bytes);
     SQLITE_OK
 }
@@ -214,22 +224,19 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: sqlite3_int64) -> c
     after_writing_out!(file, of_system!(file, xTruncate, size))
 }
 
-/// A sync after pages is that of a commit, which is made durable later. All others order what is
+/// A sync after the last page of a commit is the commit's, which is made durable later. All others order what is
 /// written before and after them, and are done.
 unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
+    let written = write_out(file);
     // SAFETY: SQLite uses a file on one thread at a time.
     let is_of_commit = unsafe {
-        let gathered = &*(*file.cast::<Log>()).gathered;
-        !gathered.bytes.is_empty() && gathered.end() > HEADER
+        let gathered = &mut *(*file.cast::<Log>()).gathered;
+        core::mem::take(&mut gathered.ends_commit)
     };
-    after_writing_out!(
-        file,
-        if is_of_commit {
-            SQLITE_OK
-        } else {
-            of_system!(file, xSync, flags)
-        }
-    )
+    match written {
+        SQLITE_OK if !is_of_commit => of_system!(file, xSync, flags),
+        _ => written,
+    }
 }
 
 unsafe extern "C" fn file_size(file: *mut sqlite3_file, size: *mut sqlite3_int64) -> c_int {

@@ -1,3 +1,5 @@
+use core::ffi::{c_int, c_void};
+use core::slice;
 use std::fs;
 use std::path::Path;
 
@@ -6,8 +8,10 @@ use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Text};
+use libsqlite3_sys::{SQLITE_FULL, SQLITE_OK, sqlite3_file, sqlite3_int64, sqlite3_io_methods};
 use proptest::prelude::*;
 
+use super::{Gathered, Log, METHODS, PAGE_HEADER, read, sync, write};
 use crate::store::sqlite::Connection;
 use crate::store::sqlite::open::{connect, connect_writer};
 
@@ -88,8 +92,8 @@ proptest! {
         for (number, step) in steps.into_iter().enumerate() {
             let sql = match step {
                 Step::Put(id, length) => {
-                    let text = format!("{number:04}").repeat(length / 4);
-                    format!("REPLACE INTO notes VALUES ({id}, '{text}')")
+                    let zeros = length / 2;
+                    format!("REPLACE INTO notes VALUES ({id}, hex(zeroblob({zeros})) || {number})")
                 }
                 Step::Savepoint => "SAVEPOINT here".to_owned(),
                 Step::UndoToSavepoint if has_savepoint => "ROLLBACK TO here".to_owned(),
@@ -127,11 +131,8 @@ fn a_commit_is_written_with_few_calls() {
     };
     let before = length();
     for id in 0..20 {
-        let text = "x".repeat(4000);
-        run(
-            &mut conn,
-            &format!("INSERT INTO notes VALUES ({id}, '{text}')"),
-        );
+        let insert = format!("INSERT INTO notes VALUES ({id}, hex(zeroblob(2000)))");
+        run(&mut conn, &insert);
     }
     assert_eq!(length(), before, "nothing is written before the commit");
     run(&mut conn, "COMMIT");
@@ -150,4 +151,106 @@ fn a_path_may_hold_what_has_a_meaning_in_a_url() {
         drop(connect_writer(Path::new(&doubled)).unwrap());
         assert_eq!(notes(&mut connect(&path, "").unwrap()), []);
     }
+}
+
+/// A log before a file in memory, which refuses writes while it is full.
+#[repr(C)]
+struct OnFake {
+    log: Log,
+    methods: *const sqlite3_io_methods,
+    content: Vec<u8>,
+    is_full: bool,
+    syncs: usize,
+}
+
+/// The fake behind the pointer that methods of the system are called with.
+///
+/// # Safety
+/// `file` is that of an [`OnFake`].
+unsafe fn fake<'a>(file: *mut sqlite3_file) -> &'a mut OnFake {
+    // SAFETY: the methods lie behind the log.
+    unsafe { &mut *file.cast::<Log>().sub(1).cast() }
+}
+
+unsafe extern "C" fn fake_write(
+    file: *mut sqlite3_file,
+    from: *const c_void,
+    count: c_int,
+    at: sqlite3_int64,
+) -> c_int {
+    // SAFETY: it is called through the log of a fake, with so many bytes.
+    let (fake, bytes) = unsafe {
+        let bytes = slice::from_raw_parts(from.cast::<u8>(), count as usize);
+        (fake(file), bytes)
+    };
+    if fake.is_full {
+        return SQLITE_FULL;
+    }
+    let at = at as usize;
+    let end = at + bytes.len();
+    fake.content.resize(fake.content.len().max(end), 0);
+    fake.content[at..end].copy_from_slice(bytes);
+    SQLITE_OK
+}
+
+unsafe extern "C" fn fake_sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
+    // SAFETY: it is called through the log of a fake.
+    unsafe { fake(file) }.syncs += 1;
+    SQLITE_OK
+}
+
+#[test]
+fn what_the_disk_refused_is_not_left_out_of_the_commit() {
+    let methods = sqlite3_io_methods {
+        xWrite: Some(fake_write),
+        xSync: Some(fake_sync),
+        xRead: None,
+        ..METHODS
+    };
+    let gathered = Box::into_raw(Box::new(Gathered {
+        at: 0,
+        bytes: Vec::new(),
+        ends_commit: false,
+    }));
+    let mut fake = OnFake {
+        log: Log {
+            methods: &METHODS,
+            gathered,
+        },
+        methods: &methods,
+        content: Vec::new(),
+        is_full: true,
+        syncs: 0,
+    };
+    let file: *mut OnFake = &mut fake;
+    let log = file.cast::<sqlite3_file>();
+    let page = [7_u8; 4096];
+    let header = |ends_commit| {
+        let mut header = [9_u8; PAGE_HEADER];
+        header[4..8].fill(u8::from(ends_commit));
+        header
+    };
+    // SAFETY: the file is one that `open` could have made, and outlives the calls.
+    unsafe {
+        let put = |bytes: &[u8], at| write(log, bytes.as_ptr().cast(), bytes.len() as c_int, at);
+        assert_eq!(put(&header(false), 32), SQLITE_OK);
+        assert_eq!(put(&page, 56), SQLITE_OK);
+        let mut room = [0_u8; 8];
+        let found = read(log, room.as_mut_ptr().cast(), 8, 32);
+        assert_eq!(found, SQLITE_FULL);
+        // A statement is undone, and the transaction goes on.
+        assert_eq!(put(&header(true), 4152), SQLITE_OK);
+        assert_eq!(put(&page, 4176), SQLITE_OK);
+        assert_eq!(sync(log, 0), SQLITE_FULL, "the commit fails on a full disk");
+        (*file).is_full = false;
+        assert_eq!(put(&header(true), 4152), SQLITE_OK);
+        assert_eq!(put(&page, 4176), SQLITE_OK);
+        assert_eq!(sync(log, 0), SQLITE_OK);
+        assert_eq!((*file).syncs, 0, "that of a commit is left to the flush");
+        assert_eq!(sync(log, 0), SQLITE_OK);
+        assert_eq!((*file).syncs, 1);
+        drop(Box::from_raw(gathered));
+    }
+    let expected = [&header(false)[..], &page, &header(true), &page].concat();
+    assert!(fake.content[32..] == expected);
 }
