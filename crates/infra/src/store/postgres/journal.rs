@@ -57,32 +57,28 @@ pub(super) fn write(
     conn: &mut Connection,
     journal: &CompanyJournal<'_>,
 ) -> Result<TransactionNumber, StoreError> {
-    macro_rules! of_activity {
-        ($column:expr) => {
-            journal.activity.iter().map($column).collect::<Vec<_>>()
-        };
-    }
-    macro_rules! of_events {
-        ($column:expr) => {
-            journal.events.iter().map($column).collect::<Vec<_>>()
+    /// One value of each row.
+    macro_rules! of_each {
+        ($rows:ident, $value:expr) => {
+            journal.$rows.iter().map($value).collect::<Vec<_>>()
         };
     }
     let write = sql_query(WRITE)
         .bind::<Key, _>(IdColumn(journal.company))
-        .bind::<Array<Text>, _>(of_events!(|it| StringEnumColumn(it.kind)))
+        .bind::<Array<Text>, _>(of_each!(events, |it| StringEnumColumn(it.kind)))
         .bind::<BigInt, _>(journal.latest())
         .bind::<Nullable<Instant>, _>(journal.dispatched.map(InstantColumn))
-        .bind::<Array<Json>, _>(of_events!(|it| JsonColumn(&it.payload)))
-        .bind::<Array<Instant>, _>(of_events!(|it| InstantColumn(it.created_at)))
-        .bind::<Array<Key>, _>(of_activity!(|it| IdColumn(it.id)))
-        .bind::<Array<Text>, _>(of_activity!(|it| StringEnumColumn(it.actor_kind)))
-        .bind::<Array<Text>, _>(of_activity!(|it| it.actor_id.as_str()))
-        .bind::<Array<Nullable<Key>>, _>(of_activity!(|it| it.agent.map(IdColumn)))
-        .bind::<Array<Nullable<Key>>, _>(of_activity!(|it| it.run.map(IdColumn)))
-        .bind::<Array<Text>, _>(of_activity!(|it| StringEnumColumn(it.action)))
-        .bind::<Array<Text>, _>(of_activity!(|it| StringEnumColumn(it.entity)))
-        .bind::<Array<Text>, _>(of_activity!(|it| it.entity_id.as_str()))
-        .bind::<Array<Json>, _>(of_activity!(|it| JsonColumn(&it.details)));
+        .bind::<Array<Json>, _>(of_each!(events, |it| JsonColumn(&it.payload)))
+        .bind::<Array<Instant>, _>(of_each!(events, |it| InstantColumn(it.created_at)))
+        .bind::<Array<Key>, _>(of_each!(activity, |it| IdColumn(it.id)))
+        .bind::<Array<Text>, _>(of_each!(activity, |it| StringEnumColumn(it.actor_kind)))
+        .bind::<Array<Text>, _>(of_each!(activity, |it| it.actor_id.as_str()))
+        .bind::<Array<Nullable<Key>>, _>(of_each!(activity, |it| it.agent.map(IdColumn)))
+        .bind::<Array<Nullable<Key>>, _>(of_each!(activity, |it| it.run.map(IdColumn)))
+        .bind::<Array<Text>, _>(of_each!(activity, |it| StringEnumColumn(it.action)))
+        .bind::<Array<Text>, _>(of_each!(activity, |it| StringEnumColumn(it.entity)))
+        .bind::<Array<Text>, _>(of_each!(activity, |it| it.entity_id.as_str()))
+        .bind::<Array<Json>, _>(of_each!(activity, |it| JsonColumn(&it.details)));
     let written: Option<Written> = cached_here!(write)
         .get_result(conn)
         .optional()

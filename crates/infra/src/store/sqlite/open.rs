@@ -41,8 +41,8 @@ const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -512; PRAGMA m
 /// The writer keeps the pages that a batch changes, some twenty for each write of it, beside those
 /// through which it finds them: 16 MiB. Pages that do not fit are written to the log before the
 /// commit and read again, and with a million issues that halves what 64 clients can write. When
-/// nobody writes just then, they are given back ([`Writer::drop_cache`]). It copies no more of the log than
-/// its end ([`Checkpoints`]).
+/// nobody writes just then, they are given back ([`Writer::drop_cache`]). It copies no more of the
+/// log than its end ([`Checkpoints`]).
 const WRITER: &str = "PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 0;";
 
 /// Opens the database file at `path`, alone.
@@ -53,23 +53,23 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
     let lock = Arc::new(ExclusiveLock::take(path)?);
     let mut writer = match options.durability {
         Durability::PowerLoss => connect_writer(path),
-        Durability::ProcessEnd => connect(path, WAL),
+        Durability::ProcessEnd => connect(path, &format!("{NEVER_SYNCS} {WAL}")),
     }
     .map_err(OpenError::Connect)?;
     migrate(&mut writer, MIGRATIONS)?;
     index_pending(&mut writer).map_err(|error| OpenError::Connect(error.into()))?;
     let supervisor = &options.vitals.supervisor;
     let refused = |error: io::Error| OpenError::Connect(error.into());
-    let (of_writer, of_copier, log) = match options.durability {
+    let (of_copier, log) = match options.durability {
         Durability::PowerLoss => {
             let log = open_log(path).map_err(refused)?;
             // What is copied from the log is still flushed by SQLite.
-            (SYNCS_COMMITS, "PRAGMA synchronous = NORMAL;", Some(log))
+            ("PRAGMA synchronous = NORMAL;", Some(log))
         }
-        Durability::ProcessEnd => (NEVER_SYNCS, NEVER_SYNCS, None),
+        Durability::ProcessEnd => (NEVER_SYNCS, None),
     };
     writer
-        .batch_execute(&format!("{WRITER} {of_writer}"))
+        .batch_execute(WRITER)
         .map_err(|error| OpenError::Connect(error.into()))?;
     let flusher = Flusher::start(log, supervisor.clone()).map_err(refused)?;
     let flushes = Arc::clone(flusher.flushes());
@@ -139,15 +139,13 @@ pub(super) fn connect(path: &Path, settings: &str) -> Result<SqliteConnection, C
 /// One that gathers what it writes to the log. Its commits are not durable before the log is
 /// flushed.
 pub(super) fn connect_writer(path: &Path) -> Result<SqliteConnection, ConnectError> {
-    if !gathering::register() {
-        return Err("SQLite does not take a layer on its files".into());
-    }
+    let layer = gathering::register()?;
     let path = utf8(path)?;
     // A path that begins with `//` would name a host.
     let authority = if path.starts_with('/') { "//" } else { "" };
     let path = path.replace('%', "%25").replace('?', "%3f");
     let path = path.replace('#', "%23");
-    let url = format!("file:{authority}{path}?vfs={}", gathering::NAME);
+    let url = format!("file:{authority}{path}?vfs={layer}");
     establish(&url, &format!("{SYNCS_COMMITS} {WAL}"))
 }
 

@@ -12,7 +12,7 @@
     reason = "SQLite asks for functions of C, on files that it keeps itself"
 )]
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::{ptr, slice};
 use std::sync::OnceLock;
 
@@ -21,12 +21,15 @@ use libsqlite3_sys::{
     sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find, sqlite3_vfs_register,
 };
 
+use crate::store::pool::ConnectError;
+
 /// What a connection names to have its log written so.
-pub(in crate::store::sqlite) const NAME: &str = "gathering-log";
-const NAME_IN_C: &core::ffi::CStr = c"gathering-log";
+const NAME: &CStr = c"gathering-log";
 
 /// So many bytes are written at once at most.
 const MOST: usize = 128 * 1024;
+/// The length of what a log begins with.
+const LOG_HEADER: usize = 32;
 /// The length of what stands before each page.
 const PAGE_HEADER: usize = 24;
 
@@ -49,6 +52,7 @@ struct Log {
 }
 
 /// What is not handed to the system yet.
+#[derive(Default)]
 struct Gathered {
     /// Where in the file it begins.
     at: sqlite3_int64,
@@ -57,8 +61,8 @@ struct Gathered {
     ends_commit: bool,
 }
 
-/// Makes [`NAME`] known to SQLite. Whether it is.
-pub(in crate::store::sqlite) fn register() -> bool {
+/// Makes the layer known to SQLite, and returns what a connection names it.
+pub(in crate::store::sqlite) fn register() -> Result<&'static str, ConnectError> {
     let system = SYSTEM.get_or_init(|| {
         // SAFETY: both may be called at any time. What is registered is never freed.
         unsafe {
@@ -68,20 +72,32 @@ pub(in crate::store::sqlite) fn register() -> bool {
             let system = sqlite3_vfs_find(ptr::null());
             let layer = Box::leak(Box::new(*system.as_ref()?));
             layer.pNext = ptr::null_mut();
-            layer.zName = NAME_IN_C.as_ptr();
+            layer.zName = NAME.as_ptr();
             layer.szOsFile += size_of::<Log>() as c_int;
             layer.xOpen = Some(open);
             let registered = sqlite3_vfs_register(layer, 0);
             (registered == SQLITE_OK).then_some(System(system))
         }
     });
-    system.is_some()
+    if system.is_none() {
+        return Err("SQLite does not take a layer on its files".into());
+    }
+    Ok(NAME.to_str()?)
 }
 
 impl Gathered {
     fn end(&self) -> sqlite3_int64 {
         self.at + self.bytes.len() as sqlite3_int64
     }
+}
+
+/// What is gathered for a log.
+///
+/// # Safety
+/// `file` is a [`Log`], and what was returned before for it is not used any more.
+unsafe fn gathered<'a>(file: *mut sqlite3_file) -> &'a mut Gathered {
+    // SAFETY: it lives as long as the log, which SQLite uses on one thread at a time.
+    unsafe { &mut *(*file.cast::<Log>()).gathered }
 }
 
 /// The system's file that belongs to a log.
@@ -110,8 +126,8 @@ macro_rules! of_system {
 /// Hands what is gathered to the system. What it refuses is kept and handed over again: SQLite may
 /// undo no more than a statement then, and commit what the transaction had written before it.
 fn write_out(file: *mut sqlite3_file) -> c_int {
-    // SAFETY: SQLite uses a file on one thread at a time.
-    let gathered = unsafe { &mut *(*file.cast::<Log>()).gathered };
+    // SAFETY: no caller goes on to use what it got before.
+    let gathered = unsafe { gathered(file) };
     if gathered.bytes.is_empty() {
         return SQLITE_OK;
     }
@@ -156,14 +172,9 @@ unsafe extern "C" fn open(
         (*file).pMethods = ptr::null();
         let opened = open(system, name, system_file(file), flags, flags_out);
         if opened == SQLITE_OK {
-            let gathered = Box::new(Gathered {
-                at: 0,
-                bytes: Vec::new(),
-                ends_commit: false,
-            });
             file.cast::<Log>().write(Log {
                 methods: &METHODS,
-                gathered: Box::into_raw(gathered),
+                gathered: Box::into_raw(Box::default()),
             });
         }
         opened
@@ -193,28 +204,27 @@ unsafe extern "C" fn write(
     count: c_int,
     at: sqlite3_int64,
 ) -> c_int {
-    // SAFETY: SQLite uses a file on one thread at a time, and gives as many bytes as it says.
-    let (gathered, bytes) = unsafe {
-        let gathered = (*file.cast::<Log>()).gathered;
-        let bytes = slice::from_raw_parts(from.cast::<u8>(), count as usize);
-        (gathered, bytes)
+    // SAFETY: SQLite gives as many bytes as it says.
+    let bytes = unsafe { slice::from_raw_parts(from.cast::<u8>(), count as usize) };
+    // SAFETY: it is not used after this block.
+    let is_to_be_written = {
+        let gathered = unsafe { gathered(file) };
+        gathered.end() != at || gathered.bytes.len() + bytes.len() > MOST
     };
-    // SAFETY: as above; `write_out` has given up its own reference when it returns.
-    let (end, length) = unsafe { ((*gathered).end(), (*gathered).bytes.len()) };
-    if end != at || length + bytes.len() > MOST {
+    if is_to_be_written {
         let written = write_out(file);
         if written != SQLITE_OK {
             return written;
         }
     }
-    // SAFETY: as above.
-    let gathered = unsafe { &mut *gathered };
+    // SAFETY: nothing that was returned before is used any more.
+    let gathered = unsafe { gathered(file) };
     if gathered.bytes.is_empty() {
         gathered.at = at;
     }
-    if bytes.len() == PAGE_HEADER {
-        // The size of the database, which only the last page of a commit tells.
-        gathered.ends_commit = bytes[4..8] != [0; 4];
+    if bytes.len() <= LOG_HEADER {
+        // Only the last page of a commit tells the size of the database.
+        gathered.ends_commit = bytes.len() == PAGE_HEADER && bytes[4..8] != [0; 4];
     }
     gathered.bytes.extend_from_slice(bytes);
     SQLITE_OK
@@ -224,15 +234,12 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: sqlite3_int64) -> c
     after_writing_out!(file, of_system!(file, xTruncate, size))
 }
 
-/// A sync after the last page of a commit is the commit's, which is made durable later. All others order what is
-/// written before and after them, and are done.
+/// A sync after the last page of a commit is the commit's, which is made durable later. All others
+/// order what is written before and after them, and are done.
 unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
     let written = write_out(file);
-    // SAFETY: SQLite uses a file on one thread at a time.
-    let is_of_commit = unsafe {
-        let gathered = &mut *(*file.cast::<Log>()).gathered;
-        core::mem::take(&mut gathered.ends_commit)
-    };
+    // SAFETY: nothing that was returned before is used any more.
+    let is_of_commit = core::mem::take(&mut unsafe { gathered(file) }.ends_commit);
     match written {
         SQLITE_OK if !is_of_commit => of_system!(file, xSync, flags),
         _ => written,

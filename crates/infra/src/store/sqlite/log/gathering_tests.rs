@@ -11,7 +11,7 @@ use diesel::sql_types::{BigInt, Text};
 use libsqlite3_sys::{SQLITE_FULL, SQLITE_OK, sqlite3_file, sqlite3_int64, sqlite3_io_methods};
 use proptest::prelude::*;
 
-use super::{Gathered, Log, METHODS, PAGE_HEADER, read, sync, write};
+use super::{Gathered, LOG_HEADER, Log, METHODS, PAGE_HEADER, read, sync, write};
 use crate::store::sqlite::Connection;
 use crate::store::sqlite::open::{connect, connect_writer};
 
@@ -207,11 +207,7 @@ fn what_the_disk_refused_is_not_left_out_of_the_commit() {
         xRead: None,
         ..METHODS
     };
-    let gathered = Box::into_raw(Box::new(Gathered {
-        at: 0,
-        bytes: Vec::new(),
-        ends_commit: false,
-    }));
+    let gathered = Box::into_raw(Box::<Gathered>::default());
     let mut fake = OnFake {
         log: Log {
             methods: &METHODS,
@@ -249,8 +245,13 @@ fn what_the_disk_refused_is_not_left_out_of_the_commit() {
         assert_eq!((*file).syncs, 0, "that of a commit is left to the flush");
         assert_eq!(sync(log, 0), SQLITE_OK);
         assert_eq!((*file).syncs, 1);
+        // A log that begins anew is synced, although the commit before was not ended.
+        assert_eq!(put(&header(true), 8272), SQLITE_OK);
+        assert_eq!(put(&[1; LOG_HEADER], 0), SQLITE_OK);
+        assert_eq!(sync(log, 0), SQLITE_OK);
+        assert_eq!((*file).syncs, 2);
         drop(Box::from_raw(gathered));
     }
     let expected = [&header(false)[..], &page, &header(true), &page].concat();
-    assert!(fake.content[32..] == expected);
+    assert!(fake.content[32..8272] == expected);
 }
