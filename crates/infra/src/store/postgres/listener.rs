@@ -33,7 +33,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(25);
 /// The same while nobody listens to one company: then no stream waits, but the engine.
 const LOOK_AT_LEISURE: Duration = Duration::from_millis(250);
 /// Events of this time share one notification.
-const GATHER: Duration = Duration::from_millis(5);
+const GATHER: Duration = Duration::from_millis(25);
 /// How often a listening connection is tried with a query: one that was cut
 /// looks like one on which nothing happens.
 const TRY_EVERY: Duration = Duration::from_secs(15);
