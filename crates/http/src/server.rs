@@ -23,8 +23,10 @@ pub struct Options {
     /// Threads that talk to clients.
     pub workers: usize,
     /// Connections to the store. As many threads at most read in the line of a store in this
-    /// process; and in all workers together there are as many for what does not stand in a line,
-    /// and half as many again for what waits for the writer or for files.
+    /// process; and in all workers together there are as many for what does not stand in a line.
+    /// Where writes stand in a line, there are half as many again for what waits for the writer or
+    /// for files. Elsewhere these would only wait for a connection, and to wake one of them for
+    /// each that is given back costs more than what it does in between.
     pub store_connections: usize,
     /// For how long a graceful stop waits for requests that are being served.
     pub drain: Duration,
@@ -48,7 +50,11 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
     state.read_lane.run_on(runtime, options.store_connections);
     let router = routes::all().into_router(state.clone().into_inner());
     let router = Arc::new(router);
-    let blocking_threads = (options.store_connections * 3).div_ceil(options.workers * 2);
+    let threads = match state.ports.store.has_one_writer() {
+        true => (options.store_connections * 3).div_ceil(2),
+        false => options.store_connections,
+    };
+    let blocking_threads = threads.div_ceil(options.workers);
     let server = HttpServer::new(move || {
         let (state, router) = (state.clone(), Arc::clone(&router));
         App::new()
