@@ -153,7 +153,7 @@ impl RequestContext {
             let steps = Steps { parse, act, answer };
             self.write_in_line(steps).await
         } else {
-            self.run_blocking(move |rqctx| rqctx.write_now(parse, act, answer))
+            self.run_writing(move |rqctx| rqctx.write_now(parse, act, answer))
                 .await
         }
     }
@@ -214,12 +214,23 @@ impl RequestContext {
         let state = Arc::clone(&self.state);
         let store = Arc::clone(&state.ports.store);
         let serve = self.serving(serve);
-        let read = state.read_lane.run(move || (serve(), durable(&*store)));
+        let read = state.store_lane.read(move || (serve(), durable(&*store)));
         let served = match read.await {
             Ok((served, durable)) => until(durable).await.and(served),
             Err(panicked) => Err(Problem::internal(&panicked)),
         };
         answered(served, &request_id)
+    }
+
+    /// One hop to the threads that write to a store which has more than one writer, and back.
+    async fn run_writing(
+        self,
+        serve: impl FnOnce(&Self) -> Result<Response, Problem> + Send + 'static,
+    ) -> HttpResponse {
+        let request_id = self.request.request_id.clone();
+        let state = Arc::clone(&self.state);
+        let served = state.store_lane.write(self.serving(serve)).await;
+        settled(served, &request_id)
     }
 
     /// One hop to the blocking pool and back.

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use actix_web::dev::Server;
@@ -16,17 +17,16 @@ use crate::middleware::surround;
 use crate::router::Router;
 use crate::routes;
 use crate::state::State;
+use crate::store_lane::Threads;
 
 /// How many threads serve, and how the server stops.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Threads that talk to clients.
     pub workers: usize,
-    /// Connections to the store. As many threads at most read in the line of a store in this
-    /// process; and in all workers together there are as many for what does not stand in a line.
-    /// Where writes stand in a line, there are half as many again for what waits for the writer or
-    /// for files. Elsewhere these would only wait for a connection, and to wake one of them for
-    /// each that is given back costs more than what it does in between.
+    /// Connections to the store. As many threads at most take to it what stands in a line; and in
+    /// all workers together there are as many for what does not, and half as many again for what
+    /// waits for the writer or for files.
     pub store_connections: usize,
     /// For how long a graceful stop waits for requests that are being served.
     pub drain: Duration,
@@ -47,14 +47,11 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
     state.transfers.threads.run_on(runtime.clone());
     // Nor does a line end with the worker that began to serve it.
     state.write_lane.threads.run_on(runtime.clone());
-    state.read_lane.run_on(runtime, options.store_connections);
+    let threads = threads_of_lane(&state, options.store_connections.max(1));
+    state.store_lane.run_on(runtime, threads);
     let router = routes::all().into_router(state.clone().into_inner());
     let router = Arc::new(router);
-    let threads = match state.ports.store.has_one_writer() {
-        true => (options.store_connections * 3).div_ceil(2),
-        false => options.store_connections,
-    };
-    let blocking_threads = threads.div_ceil(options.workers);
+    let blocking_threads = (options.store_connections * 3).div_ceil(options.workers * 2);
     let server = HttpServer::new(move || {
         let (state, router) = (state.clone(), Arc::clone(&router));
         App::new()
@@ -70,6 +67,20 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
     .disable_signals()
     .listen(listener)?;
     Ok(server.run())
+}
+
+/// A store in this process works on the thread that asks it. One elsewhere works while that thread
+/// waits, and another thread can prepare or end what it asks.
+fn threads_of_lane(state: &State, most: usize) -> Threads {
+    let processors = available_parallelism().map_or(1, usize::from);
+    let usual = match state.ports.store.has_one_writer() {
+        true => processors,
+        false => 2 * processors,
+    };
+    Threads {
+        usual: usual.min(most),
+        most,
+    }
 }
 
 /// Puts every route, and what describes them, into an application.

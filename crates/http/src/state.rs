@@ -16,8 +16,8 @@ use crate::credential_uses::CredentialUses;
 use crate::idempotency::InFlight;
 use crate::metrics::Metrics;
 use crate::rate_limit::{Limiter, RateLimit};
-use crate::read_lane::ReadLane;
 use crate::slots::{SlotLimits, Slots};
+use crate::store_lane::StoreLane;
 use crate::streams::{StreamLimits, Streams};
 use crate::transfers::{TransferLimits, Transfers};
 use crate::write_lane::WriteLane;
@@ -77,7 +77,7 @@ pub struct State {
     pub(crate) body_deadline: Duration,
     pub(crate) large_bodies: Slots,
     pub(crate) transfers: Transfers,
-    pub(crate) read_lane: ReadLane,
+    pub(crate) store_lane: StoreLane,
     pub(crate) write_lane: WriteLane,
     pub(crate) limiter: Option<Limiter>,
     credential_uses: CredentialUses,
@@ -101,7 +101,7 @@ impl State {
             body_deadline: BODY_DEADLINE,
             large_bodies: Slots::new("large bodies", LARGE_BODIES),
             transfers: Transfers::default(),
-            read_lane: ReadLane::default(),
+            store_lane: StoreLane::default(),
             write_lane: WriteLane::default(),
             limiter: None,
             credential_uses: CredentialUses::default(),

@@ -7,12 +7,12 @@ use super::*;
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
-fn lane(usual: usize, most: usize) -> Arc<ReadLane> {
-    let lane = ReadLane {
-        line: Arc::new(Mutex::new(Line::served_by(usual))),
+fn lane(usual: usize, most: usize) -> Arc<StoreLane> {
+    let lane = StoreLane {
+        line: Arc::new(Mutex::new(Line::served_by(Threads { usual, most }))),
         threads: BlockingThreads::default(),
     };
-    lane.run_on(Handle::current(), most);
+    lane.run_on(Handle::current(), Threads { usual, most });
     Arc::new(lane)
 }
 
@@ -21,12 +21,12 @@ async fn in_time<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// Has a read begun, which ends when what is returned is dropped.
-async fn slow(lane: &Arc<ReadLane>) -> Sender<()> {
+async fn slow(lane: &Arc<StoreLane>) -> Sender<()> {
     let (end, ended) = channel();
     let (begin, begun) = oneshot::channel();
     let lane = Arc::clone(lane);
     tokio::spawn(async move {
-        let read = lane.run(move || {
+        let read = lane.read(move || {
             begin.send(()).unwrap();
             ended.recv().unwrap_err();
         });
@@ -37,7 +37,7 @@ async fn slow(lane: &Arc<ReadLane>) -> Sender<()> {
 }
 
 /// The threads that serve, the reads that run, and whether the line is watched.
-fn left(lane: &ReadLane) -> (usize, usize, bool) {
+fn left(lane: &StoreLane) -> (usize, usize, bool) {
     let line = lock(&lane.line);
     (line.serving, line.running.len(), line.is_watched)
 }
@@ -48,7 +48,7 @@ async fn few_threads_serve_many_reads() {
     let at_once = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
     let reads = (0..200).map(|number| {
         let at_once = Arc::clone(&at_once);
-        lane.run(move || {
+        lane.read(move || {
             let (now, most) = &*at_once;
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             thread::sleep(Duration::from_micros(50));
@@ -66,7 +66,7 @@ async fn few_threads_serve_many_reads() {
 async fn a_quick_read_does_not_wait_for_slow_ones() {
     let lane = lane(1, 4);
     let slow = [slow(&lane).await, slow(&lane).await, slow(&lane).await];
-    assert_eq!(in_time(lane.run(|| 7)).await, Ok(7));
+    assert_eq!(in_time(lane.read(|| 7)).await, Ok(7));
     drop(slow);
     // What was added for them goes with them.
     in_time(async {
@@ -75,17 +75,17 @@ async fn a_quick_read_does_not_wait_for_slow_ones() {
         }
     })
     .await;
-    assert_eq!(in_time(lane.run(|| 8)).await, Ok(8));
+    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
 }
 
 #[tokio::test]
 async fn there_are_never_more_threads_than_may_be() {
     let lane = lane(1, 2);
     let slow = [slow(&lane).await, slow(&lane).await];
-    let waiting = tokio::time::timeout(20 * PATIENCE, lane.run(|| 7)).await;
+    let waiting = tokio::time::timeout(20 * PATIENCE, lane.read(|| 7)).await;
     assert!(waiting.is_err(), "all threads are busy");
     drop(slow);
-    assert_eq!(in_time(lane.run(|| 8)).await, Ok(8));
+    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
 }
 
 #[tokio::test]
@@ -94,16 +94,16 @@ async fn a_read_for_which_nobody_waits_any_more_is_left_out() {
     let slow = slow(&lane).await;
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
-    let left = lane.run(move || counted.fetch_add(1, Ordering::SeqCst));
+    let left = lane.read(move || counted.fetch_add(1, Ordering::SeqCst));
     assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
     drop(slow);
-    assert_eq!(in_time(lane.run(|| 8)).await, Ok(8));
+    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
     assert_eq!(runs.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]
 async fn a_panic_harms_no_other_read() {
     let lane = lane(1, 1);
-    assert!(in_time(lane.run(|| panic!("broken"))).await.is_err());
-    assert_eq!(in_time(lane.run(|| 8)).await, Ok(8));
+    assert!(in_time(lane.read(|| panic!("broken"))).await.is_err());
+    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
 }

@@ -1,10 +1,13 @@
-//! Where reads wait for a store that lies in this process.
+//! Where requests wait for the store: reads of one that lies in this process, and writes to one
+//! that has more than one writer.
 //!
 //! Such a read is work for a processor, so more threads than there are processors make no read
 //! faster: each slows the others down, and brings another connection whose cache has to be filled.
-//! So reads stand in one line, and few threads take them one after the other, each for as long as
-//! there are any. When none of these threads comes back for a while, because what they read is
-//! long, another one is added: no quick read waits for all slow ones.
+//! Writes of one company wait for each other in the database, and each that waits there is woken
+//! and put to sleep again and again. So requests stand in one line, and few threads take them one
+//! after the other, each for as long as there are any. When none of these threads comes back for a
+//! while, because what they do is long or the database is far away, another one is added: nothing
+//! quick waits for all that is slow.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,59 +20,69 @@ use tokio::sync::oneshot::{self, error::RecvError};
 
 use crate::blocking_threads::BlockingThreads;
 
-/// A read that takes longer is slow, and has a thread added when others wait.
+/// A request that takes longer is slow, and has a thread added when others wait.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// So often, and for so long, a thread that finds the line empty lets others go first before it
-/// leaves. The next read often comes just then, and to wake a thread takes longer than many reads
-/// do. Where nobody else wants the processor, all of it takes some microseconds. Where others hold
+/// leaves. The next request often comes just then, and to wake a thread takes longer than many
+/// reads do. Where nobody else wants the processor, all of it takes some microseconds. Where others hold
 /// the processor, the first time is the last.
 const TURNS: u32 = 20;
 const LINGERS: Duration = Duration::from_millis(1);
 
-/// A read that waits.
+/// A request that waits.
 type Job = Box<dyn FnOnce() + Send>;
+
+/// How many threads take requests to the store.
+#[derive(Clone, Copy)]
+pub(crate) struct Threads {
+    /// While none is slow.
+    pub(crate) usual: usize,
+    /// With one more for each that is slow.
+    pub(crate) most: usize,
+}
 
 /// The line.
 #[derive(Default)]
-pub(crate) struct ReadLane {
+pub(crate) struct StoreLane {
     line: Arc<Mutex<Line>>,
     threads: BlockingThreads,
 }
 
 struct Line {
     jobs: VecDeque<Job>,
-    /// Since when each read runs that was taken.
+    /// Since when each request runs that was taken.
     running: Vec<Instant>,
     /// Threads that take them now.
     serving: usize,
-    usual: usize,
-    most: usize,
+    threads: Threads,
     /// Whether somebody looks that the line moves on.
     is_watched: bool,
 }
 
 impl Default for Line {
     fn default() -> Self {
-        Self::served_by(thread::available_parallelism().map_or(1, usize::from))
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        Self::served_by(Threads {
+            usual: processors,
+            most: processors,
+        })
     }
 }
 
-impl ReadLane {
-    /// Uses at most so many of the blocking threads of this runtime from now on. The first one told
+impl StoreLane {
+    /// Uses so many of the blocking threads of this runtime from now on. The first runtime told
     /// counts.
-    pub(crate) fn run_on(&self, runtime: Handle, most: usize) {
+    pub(crate) fn run_on(&self, runtime: Handle, threads: Threads) {
         self.threads.run_on(runtime);
-        let mut line = lock(&self.line);
-        line.most = most.max(1);
-        line.usual = line.usual.min(line.most);
+        lock(&self.line).threads = threads;
     }
 
     /// What `read` finds, when its turn has come. It is left out when nobody waits for it then.
     ///
     /// # Errors
     /// When it panicked.
-    pub(crate) async fn run<T: Send + 'static>(
+    pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, RecvError> {
@@ -81,6 +94,23 @@ impl ReadLane {
             }
         }));
         found.await
+    }
+
+    /// What becomes of `write`, when its turn has come. It is run even when nobody waits for it any
+    /// more.
+    ///
+    /// # Errors
+    /// When it panicked.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, RecvError> {
+        let (sender, written) = oneshot::channel();
+        self.submit(Box::new(move || {
+            // Whoever sent it may have left meanwhile.
+            let _ = sender.send(write());
+        }));
+        written.await
     }
 
     fn submit(&self, job: Job) {
@@ -103,7 +133,7 @@ impl ReadLane {
     }
 }
 
-/// Adds a thread for each slow read while others wait.
+/// Adds a thread for each slow request while others wait.
 async fn watch(line: Arc<Mutex<Line>>, runtime: Handle) {
     loop {
         tokio::time::sleep(PATIENCE).await;
@@ -144,7 +174,7 @@ fn serve(line: &Mutex<Line>) {
         drop(waiting);
         // Whoever waits for a job that is gone with a panic is told so; the line goes on.
         if catch_unwind(AssertUnwindSafe(job)).is_err() {
-            tracing::error!("a read was lost in a panic");
+            tracing::error!("a request was lost in a panic");
         }
         ended = Some(began);
         (turns, last_job) = (0, Instant::now());
@@ -152,27 +182,26 @@ fn serve(line: &Mutex<Line>) {
 }
 
 impl Line {
-    /// One that usually so many threads serve.
-    const fn served_by(usual: usize) -> Self {
+    /// One that so many threads serve.
+    const fn served_by(threads: Threads) -> Self {
         Self {
             jobs: VecDeque::new(),
             running: Vec::new(),
             serving: 0,
-            usual,
-            most: usual,
+            threads,
             is_watched: false,
         }
     }
 
-    /// So many threads may serve: the usual ones, and one more for each slow read.
+    /// So many threads may serve: the usual ones, and one more for each slow request.
     fn allowed(&self) -> usize {
         let now = Instant::now();
         let is_slow = |began: &&Instant| now.duration_since(**began) > PATIENCE;
         let slow = self.running.iter().filter(is_slow).count();
-        (self.usual + slow).min(self.most)
+        (self.threads.usual + slow).min(self.threads.most)
     }
 
-    /// A read that began then has ended.
+    /// A request that began then has ended.
     fn end(&mut self, began: Option<Instant>) {
         let place = self.running.iter().position(|at| Some(*at) == began);
         if let Some(place) = place {
@@ -186,5 +215,5 @@ fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
 }
 
 #[cfg(test)]
-#[path = "read_lane_tests.rs"]
+#[path = "store_lane_tests.rs"]
 mod tests;
