@@ -25,8 +25,8 @@ const PATIENCE: Duration = Duration::from_millis(5);
 
 /// So often, and for so long, a thread that finds the line empty lets others go first before it
 /// leaves. The next request often comes just then, and to wake a thread takes longer than many
-/// reads do. Where nobody else wants the processor, all of it takes some microseconds. Where others hold
-/// the processor, the first time is the last.
+/// reads do. Where nobody else wants the processor, all of it takes some microseconds. Where others
+/// hold the processor, the first time is the last.
 const TURNS: u32 = 20;
 const LINGERS: Duration = Duration::from_millis(1);
 

@@ -102,6 +102,19 @@ async fn a_read_for_which_nobody_waits_any_more_is_left_out() {
 }
 
 #[tokio::test]
+async fn a_write_for_which_nobody_waits_any_more_is_carried_out() {
+    let lane = lane(1, 1);
+    let slow = slow(&lane).await;
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let left = lane.write(move || counted.fetch_add(1, Ordering::SeqCst));
+    assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
+    drop(slow);
+    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
 async fn a_panic_harms_no_other_read() {
     let lane = lane(1, 1);
     assert!(in_time(lane.read(|| panic!("broken"))).await.is_err());
