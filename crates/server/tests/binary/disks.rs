@@ -2,11 +2,12 @@
 //! again, or does not answer.
 
 use std::process::Stdio;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use workforce_testkit::postgres::{Cluster, ClusterError};
+use workforce_testkit::store::SideConnection;
 
 use crate::client::Sender;
 use crate::faulty_disk::FaultyDisk;
@@ -107,6 +108,45 @@ fn a_full_data_disk_is_told_and_work_goes_on_when_there_is_room() {
         server.get(&format!("/api/issues/{}", office.issue));
         disk.free();
         recovers(&server, &office, &acknowledged);
+    }
+}
+
+#[test]
+fn a_log_that_a_reader_held_until_the_disk_was_full_is_taken_back_by_itself() {
+    const ROOM: u64 = 24 * 1024 * 1024;
+    let data = folder();
+    let disk = FaultyDisk::of("workforce.db");
+    let server = Server::start_unheard(data.path(), &[], &disk.variables(), Stdio::null());
+    let office = Office::open(&server);
+    let database = data.path().join("workforce.db");
+    let length = |end: &str| {
+        let file = data.path().join(format!("workforce.db{end}"));
+        std::fs::metadata(file).unwrap().len()
+    };
+    let mut reader = SideConnection::to(database.to_str().unwrap());
+    reader.execute("BEGIN");
+    reader.execute("SELECT count(*) FROM companies");
+    disk.shrink(ROOM + length("") + length("-wal") + length("-shm"));
+    let acknowledged = fill_up(&server, &office);
+    assert!(length("-wal") > ROOM / 3, "the log takes the room");
+    // Nobody makes room.
+    drop(reader);
+    let again = fill_up_at_last(&server, &office);
+    for issue in acknowledged.iter().chain(&again) {
+        server.get(&format!("/api/issues/{issue}"));
+    }
+}
+
+/// Fills up once one is taken.
+fn fill_up_at_last(server: &Server, office: &Office) -> Vec<String> {
+    let begun = Instant::now();
+    loop {
+        let acknowledged = fill_up(server, office);
+        if !acknowledged.is_empty() {
+            return acknowledged;
+        }
+        assert!(begun.elapsed() < PATIENCE, "the log is not copied");
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

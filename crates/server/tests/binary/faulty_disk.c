@@ -4,10 +4,13 @@
  * Loaded with LD_PRELOAD. While the file FAULTY_DISK_FULL exists, nothing can be
  * written to files whose path contains FAULTY_DISK_PART, and nothing is free there.
  * While the file FAULTY_DISK_LOW exists, little is free there.
+ * While the file FAULTY_DISK_SMALL exists, no file whose path contains FAULTY_DISK_PART grows unless
+ * the folder in which it lies holds no more bytes then than that file says.
  * While the file FAULTY_DISK_FROZEN exists, whoever reads one of these files waits, and adds a
  * byte to it. While the file FAULTY_DISK_SLOW exists, the same holds for whoever flushes one. While
  * the file FAULTY_DISK_DEAF exists, none can be flushed. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +24,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define LITTLE (1024 * 1024)
+#define LITTLE (64 * 1024 * 1024)
 
 static int is_set(const char *variable) {
     const char *flag = getenv(variable);
@@ -36,24 +39,58 @@ static int is_part(const char *path) {
     return part && strstr(path, part) != NULL;
 }
 
-static int is_open_part(int file) {
-    char link[64], path[PATH_MAX];
+/* Whether it is there, in a PATH_MAX of bytes. */
+static int path_of(int file, char *path) {
+    char link[64];
     int error = errno;
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-    ssize_t length = readlink(link, path, sizeof path - 1);
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
     errno = error;
     if (length < 0) return 0;
     path[length] = '\0';
-    return is_part(path);
+    return 1;
+}
+
+static int is_open_part(int file) {
+    char path[PATH_MAX];
+    return path_of(file, path) && is_part(path);
 }
 
 static int is_full(int file) { return is_set("FAULTY_DISK_FULL") && is_open_part(file); }
 
+/* What is free in the folder of a file. */
+static off64_t left_beside(const char *path) {
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    *strrchr(folder, '/') = '\0';
+    FILE *flag = fopen(getenv("FAULTY_DISK_SMALL"), "r");
+    long long left = 0;
+    if (!flag || fscanf(flag, "%lld", &left) != 1) left = LLONG_MAX;
+    if (flag) fclose(flag);
+    DIR *files = opendir(folder);
+    for (struct dirent *each; files && (each = readdir(files));) {
+        struct stat found;
+        if (fstatat(dirfd(files), each->d_name, &found, 0) == 0 && S_ISREG(found.st_mode))
+            left -= found.st_size;
+    }
+    if (files) closedir(files);
+    return left < 0 ? 0 : left;
+}
+
+/* Whether a file that is to have a length has no room for it. */
+static int outgrows(int file, off64_t length) {
+    char path[PATH_MAX];
+    struct stat now;
+    if (!is_set("FAULTY_DISK_SMALL") || !path_of(file, path) || !is_part(path)) return 0;
+    if (fstat(file, &now) != 0 || length <= now.st_size) return 0;
+    return length - now.st_size > left_beside(path);
+}
+
 #define REAL(name) __typeof__(&name) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-#define WRITER(result, name, parameters, arguments)                \
+#define WRITER(result, name, parameters, arguments, end)           \
     result name parameters {                                       \
-        if (is_full(file)) {                                       \
+        if (is_full(file) || outgrows(file, end)) {                                     \
             errno = ENOSPC;                                        \
             return -1;                                             \
         }                                                          \
@@ -61,16 +98,16 @@ static int is_full(int file) { return is_set("FAULTY_DISK_FULL") && is_open_part
         return real arguments;                                     \
     }
 
-WRITER(ssize_t, write, (int file, const void *bytes, size_t length), (file, bytes, length))
-WRITER(ssize_t, writev, (int file, const struct iovec *parts, int count), (file, parts, count))
+WRITER(ssize_t, write, (int file, const void *bytes, size_t length), (file, bytes, length), 0)
+WRITER(ssize_t, writev, (int file, const struct iovec *parts, int count), (file, parts, count), 0)
 WRITER(ssize_t, pwrite, (int file, const void *bytes, size_t length, off_t at),
-       (file, bytes, length, at))
+       (file, bytes, length, at), at + (off64_t)length)
 WRITER(ssize_t, pwrite64, (int file, const void *bytes, size_t length, off64_t at),
-       (file, bytes, length, at))
+       (file, bytes, length, at), at + (off64_t)length)
 WRITER(ssize_t, pwritev, (int file, const struct iovec *parts, int count, off_t at),
-       (file, parts, count, at))
+       (file, parts, count, at), 0)
 WRITER(ssize_t, pwritev64, (int file, const struct iovec *parts, int count, off64_t at),
-       (file, parts, count, at))
+       (file, parts, count, at), 0)
 
 static void wait_while(const char *variable, int file) {
     if (!is_set(variable) || !is_open_part(file)) return;
@@ -114,7 +151,7 @@ static int grows(int file, off64_t length) {
 
 #define TRUNCATER(name, type)                                      \
     int name(int file, type length) {                              \
-        if (is_full(file) && grows(file, length)) {                \
+        if ((is_full(file) && grows(file, length)) || outgrows(file, length)) {                \
             errno = ENOSPC;                                        \
             return -1;                                             \
         }                                                          \
@@ -128,7 +165,7 @@ TRUNCATER(ftruncate64, off64_t)
 /* These answer the error. */
 #define ALLOCATOR(name, type)                                      \
     int name(int file, type at, type length) {                     \
-        if (is_full(file)) return ENOSPC;                          \
+        if (is_full(file) || outgrows(file, at + length)) return ENOSPC;                         \
         REAL(name);                                                \
         return real(file, at, length);                             \
     }
@@ -147,6 +184,8 @@ ALLOCATOR(posix_fallocate64, off64_t)
             told->f_bavail = told->f_bfree = 0;                    \
         } else if (is_set("FAULTY_DISK_LOW")) {                    \
             told->f_bavail = told->f_bfree = LITTLE / told->f_frsize; \
+        } else if (is_set("FAULTY_DISK_SMALL")) {                  \
+            told->f_bavail = told->f_bfree = left_beside(path) / told->f_frsize; \
         }                                                          \
         return outcome;                                            \
     }

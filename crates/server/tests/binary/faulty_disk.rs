@@ -21,6 +21,7 @@ pub(crate) struct FaultyDisk {
     library: PathBuf,
     full: PathBuf,
     low: PathBuf,
+    small: PathBuf,
     frozen: PathBuf,
     slow: PathBuf,
     deaf: PathBuf,
@@ -47,6 +48,7 @@ impl FaultyDisk {
         Self {
             full: folder.path().join("full"),
             low: folder.path().join("low"),
+            small: folder.path().join("small"),
             frozen: folder.path().join("frozen"),
             slow: folder.path().join("slow"),
             deaf: folder.path().join("deaf"),
@@ -57,11 +59,12 @@ impl FaultyDisk {
     }
 
     /// What the process must be started with.
-    pub(crate) fn variables(&self) -> [(&str, &OsStr); 7] {
+    pub(crate) fn variables(&self) -> [(&str, &OsStr); 8] {
         [
             ("LD_PRELOAD", self.library.as_os_str()),
             ("FAULTY_DISK_FULL", self.full.as_os_str()),
             ("FAULTY_DISK_LOW", self.low.as_os_str()),
+            ("FAULTY_DISK_SMALL", self.small.as_os_str()),
             ("FAULTY_DISK_FROZEN", self.frozen.as_os_str()),
             ("FAULTY_DISK_SLOW", self.slow.as_os_str()),
             ("FAULTY_DISK_DEAF", self.deaf.as_os_str()),
@@ -77,6 +80,11 @@ impl FaultyDisk {
     /// Little is free from now on, but enough to write.
     pub(crate) fn nearly_fill(&self) {
         std::fs::write(&self.low, "").unwrap();
+    }
+
+    /// A folder has room for so many bytes in its files from now on.
+    pub(crate) fn shrink(&self, bytes: u64) {
+        std::fs::write(&self.small, bytes.to_string()).unwrap();
     }
 
     /// Nothing that is read answers from now on.
@@ -106,7 +114,7 @@ impl FaultyDisk {
 
     /// All that a test said is over, but for what is frozen.
     pub(crate) fn free(&self) {
-        for name in ["full", "low", "slow", "deaf"] {
+        for name in ["full", "low", "small", "slow", "deaf"] {
             let removed = std::fs::remove_file(self.folder.path().join(name));
             assert!(removed.is_ok() || !self.folder.path().join(name).exists());
         }

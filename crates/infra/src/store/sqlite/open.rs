@@ -8,7 +8,8 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use workforce_domain::port::StoreError;
 
 use super::lock::ExclusiveLock;
-use super::log::checkpoints::{Checkpoints, log_pages};
+use super::log::checkpoints::Checkpoints;
+use super::log::extent::log_pages;
 use super::log::file::open_log;
 use super::log::flush::Flusher;
 use super::log::gathering;
@@ -38,6 +39,8 @@ const NEVER_SYNCS: &str = "PRAGMA synchronous = OFF;";
 /// memory: the operating system caches its pages once for all, and each mapping would count them
 /// again.
 const READER: &str = "PRAGMA query_only = ON; PRAGMA cache_size = -512; PRAGMA mmap_size = 0;";
+/// The copier tries again later. The writer would wait for it meanwhile.
+const WAITS_FOR_NOBODY: &str = "PRAGMA busy_timeout = 0;";
 /// The writer keeps the pages that a batch changes, some twenty for each write of it, beside those
 /// through which it finds them: 16 MiB. Pages that do not fit are written to the log before the
 /// commit and read again, and with a million issues that halves what 64 clients can write. When
@@ -77,7 +80,8 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
     flushes
         .mend(readable)
         .map_err(|error| OpenError::Connect(error.into()))?;
-    let copier = connect(path, &format!("{READER} {of_copier}")).map_err(OpenError::Connect)?;
+    let copier = format!("{READER} {WAITS_FOR_NOBODY} {of_copier}");
+    let copier = connect(path, &copier).map_err(OpenError::Connect)?;
     let checkpoints = Checkpoints::start(
         copier,
         Arc::clone(&flushes),

@@ -13,12 +13,10 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use diesel::prelude::*;
-use diesel::sql_query;
-use diesel::sql_types::Integer;
 use workforce_domain::port::StoreError;
 use workforce_vitals::Supervisor;
 
+use super::extent::{LONG, Left, Log, Mode, Worth, checkpoint};
 use super::flush::Flushes;
 use crate::store::Durability;
 use crate::store::errors::failed;
@@ -28,16 +26,10 @@ use crate::store::sqlite::write_back::written_back;
 
 /// The task's name among those that are supervised.
 const TASK: &str = "checkpoints";
-/// So many pages that are not copied are worth a checkpoint. With more, a page that many commits
-/// wrote is copied less often; with fewer, a flush that commits wait for is shorter.
-const WORTH_COPYING: i32 = 2_000;
-/// A log of so many pages, 32 MiB, is to begin anew.
-const LONG: i32 = 8_000;
-/// So many pages the writer does not copy, which waits for it.
-const TOO_MANY_FOR_WRITER: i32 = 1_000;
 /// So long the thread lets commits come together before it looks.
 const PAUSE: Duration = Duration::from_millis(20);
-/// So long it waits after a failure.
+/// So long it waits after a failure, and for a commit when somebody stood in its way: on a full disk
+/// none comes before the log is copied.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The thread that copies, until dropped.
@@ -59,6 +51,8 @@ struct Shared {
 struct State {
     /// Something was committed since the thread looked.
     grown: bool,
+    /// A commit was refused since then, perhaps for want of room in the log.
+    refused: bool,
     closing: bool,
 }
 
@@ -70,27 +64,6 @@ struct Copier {
     durability: Durability,
     /// What was left of the log by the last copy, when nobody stood in its way.
     left: Option<Log>,
-}
-
-/// The write-ahead log, in pages. Of one that is copied, as it was before.
-#[derive(Clone, Copy, Debug, QueryableByName)]
-struct Log {
-    /// Not 0 when somebody else copies it. The rest is not told then.
-    #[diesel(sql_type = Integer)]
-    busy: i32,
-    #[diesel(sql_type = Integer)]
-    log: i32,
-    #[diesel(sql_type = Integer)]
-    checkpointed: i32,
-}
-
-/// What is done with the log.
-#[derive(Clone, Copy)]
-enum Mode {
-    /// Its length is read.
-    Look,
-    /// As much is copied as no reader stands in the way of.
-    Copy,
 }
 
 impl Checkpoints {
@@ -143,6 +116,13 @@ impl Checkpoints {
             self.shared.changed.notify_one();
         }
     }
+
+    /// Has the thread copy all that there is and give the room of the log back: a commit may have
+    /// found none.
+    pub(in crate::store::sqlite) fn after_refusal(&self) {
+        self.shared.state().refused = true;
+        self.shared.changed.notify_one();
+    }
 }
 
 impl Drop for Checkpoints {
@@ -161,15 +141,24 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a commit, and a pause longer for those that follow it. Returns whether to go on.
-    fn wait_for_commits(&self) -> bool {
-        let grown = self
+    /// Waits for a commit, so long at most, and a pause longer for those that follow it. Returns what
+    /// is worth copying, or nothing when the store is closed.
+    fn wait_for_commits(&self, at_most: Duration) -> Option<Worth> {
+        let waited = self
             .changed
-            .wait_while(self.state(), |state| !state.grown && !state.closing);
-        drop(grown);
+            .wait_timeout_while(self.state(), at_most, |state| {
+                !state.grown && !state.refused && !state.closing
+            });
+        drop(waited);
         let go_on = self.pause(PAUSE);
-        self.state().grown = false;
-        go_on
+        let mut state = self.state();
+        state.grown = false;
+        let worth = if core::mem::take(&mut state.refused) {
+            Worth::All
+        } else {
+            Worth::Much
+        };
+        go_on.then_some(worth)
     }
 
     /// Waits, and returns whether to go on.
@@ -181,60 +170,53 @@ impl Shared {
     }
 }
 
-impl Log {
-    /// What is not copied.
-    const fn rest(self) -> i32 {
-        self.log - self.checkpointed
-    }
-
-    /// Whether the rest is much for the thread, or for the writer, whose it is next.
-    const fn is_worth_copying(self) -> bool {
-        self.rest() >= WORTH_COPYING || (self.log >= LONG && self.rest() >= TOO_MANY_FOR_WRITER)
-    }
-
-    /// Whether the writer is to copy the rest, which it waits for: the log is long, and the rest is
-    /// little or, since as much is added as is copied meanwhile, no longer becomes less.
-    const fn ends_soon(self, before: Self) -> bool {
-        let becomes_less = self.rest() < before.rest();
-        self.log >= LONG && (self.rest() < TOO_MANY_FOR_WRITER || !becomes_less)
-    }
-}
-
 /// The thread's work until the store is closed.
 fn run(copier: &mut Copier, shared: &Shared) {
-    while shared.wait_for_commits() {
-        match copier.copy_if_worth_it() {
-            Ok(Some(ends_soon)) => shared.ends_soon.store(ends_soon, Ordering::Relaxed),
-            Ok(None) => {}
+    let mut for_commits = Duration::MAX;
+    while let Some(worth) = shared.wait_for_commits(for_commits) {
+        for_commits = match copier.copy_if_worth_it(worth) {
+            Ok(Some(left)) => {
+                let ends_soon = left == Left::ToWriter;
+                shared.ends_soon.store(ends_soon, Ordering::Relaxed);
+                if left == Left::ToReader {
+                    RETRY
+                } else {
+                    Duration::MAX
+                }
+            }
+            Ok(None) => RETRY,
             Err(error) => {
                 tracing::warn!(%error, "the write-ahead log is not copied into the database");
                 shared.pause(RETRY);
+                Duration::ZERO
             }
-        }
+        };
     }
 }
 
 impl Copier {
-    /// Returns whether the writer is to copy the rest, unless it is copying now.
-    fn copy_if_worth_it(&mut self) -> Result<Option<bool>, StoreError> {
+    /// Returns nothing when somebody else, such as the writer, copies just now.
+    fn copy_if_worth_it(&mut self, worth: Worth) -> Result<Option<Left>, StoreError> {
         let Some(before) = self.checkpoint(Mode::Look)? else {
             return Ok(None);
         };
         let left = self.left.take();
-        if !before.is_worth_copying() {
-            return Ok(Some(before.ends_soon(before)));
+        if !before.is_worth_copying(worth) {
+            return Ok(Some(before.left_after(before)));
         }
         let Some(copied) = self.copy(before)? else {
             return Ok(None);
         };
-        if copied.is_worth_copying() {
-            // A reader stands in the way, and would in the writer's.
-            return Ok(Some(false));
+        if copied.is_worth_copying(worth) {
+            return Ok(Some(Left::ToReader));
+        }
+        if matches!(worth, Worth::All) {
+            self.checkpoint(Mode::GiveBack)?;
         }
         self.left = self.checkpoint(Mode::Look)?;
         // What came in the pause before the copy says nothing of what comes in its time.
         let before = left.unwrap_or(before);
-        Ok(self.left.map(|after| after.ends_soon(before)))
+        Ok(self.left.map(|after| after.left_after(before)))
     }
 
     fn copy(&mut self, before: Log) -> Result<Option<Log>, StoreError> {
@@ -264,23 +246,6 @@ fn not_flushed(error: io::Error) -> StoreError {
 fn copy(conn: &mut Connection, flushes: &Flushes) -> Result<Option<Log>, StoreError> {
     flushes.flush()?;
     checkpoint(conn, Mode::Copy).map_err(failed)
-}
-
-/// How many pages of the log can be read.
-pub(in crate::store::sqlite) fn log_pages(conn: &mut Connection) -> Result<u64, StoreError> {
-    let log = checkpoint(conn, Mode::Look).map_err(failed)?;
-    // Without a log it is -1.
-    Ok(log.map_or(0, |it| u64::try_from(it.log).unwrap_or(0)))
-}
-
-/// Returns nothing when somebody else copies the log.
-fn checkpoint(conn: &mut Connection, mode: Mode) -> QueryResult<Option<Log>> {
-    let log: Log = sql_query(match mode {
-        Mode::Look => "PRAGMA wal_checkpoint(NOOP)",
-        Mode::Copy => "PRAGMA wal_checkpoint(PASSIVE)",
-    })
-    .get_result(conn)?;
-    Ok((log.busy == 0).then_some(log))
 }
 
 #[cfg(test)]

@@ -2,10 +2,13 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use diesel::Connection as _;
+use diesel::RunQueryDsl as _;
 use diesel::connection::SimpleConnection;
+use diesel::sql_query;
 use tempfile::TempDir;
 
 use super::*;
+use crate::store::sqlite::log::extent::{TOO_MANY_FOR_WRITER, WORTH_COPYING};
 use crate::store::sqlite::log::flush::Flusher;
 use crate::store::sqlite::statement::{Begin, BeginImmediate, Rollback, Statement as _};
 
@@ -118,10 +121,22 @@ fn a_log_that_a_reader_held_is_not_left_to_a_commit() {
     );
     assert!(!database.ends_soon());
     Rollback.run(&mut reader).unwrap();
-    database.commit();
     wait_until(|| database.log().rest() < TOO_MANY_FOR_WRITER);
     wait_until(|| database.ends_soon());
     database.commit_until_anew();
+}
+
+#[test]
+fn the_room_of_the_log_is_given_back_when_a_commit_was_refused() {
+    let mut database = Database::new();
+    database.commit();
+    thread::sleep(3 * PAUSE);
+    assert!(database.log().rest() > 0, "a little is left");
+    database.checkpoints.after_refusal();
+    let log = database.folder.path().join("notes.db-wal");
+    wait_until(|| std::fs::metadata(&log).unwrap().len() == 0);
+    database.commit();
+    assert!(database.log().log < 200, "it begins anew");
 }
 
 #[test]
@@ -172,21 +187,26 @@ fn the_writer_ends_a_long_log_when_the_rest_is_little_or_no_longer_becomes_less(
         log,
         checkpointed,
     };
-    for (before, after, ends_soon) in [
+    use Left::{Little, ToWriter};
+    for (before, after, left) in [
         // Not long.
-        (log(LONG - 1, 0), log(LONG - 1, LONG - 1), false),
+        (log(LONG - 1, 0), log(LONG - 1, LONG - 1), Little),
         // Long, and nearly all of it copied, whether now or before.
-        (log(LONG, LONG), log(LONG, LONG), true),
+        (log(LONG, LONG), log(LONG, LONG), ToWriter),
         (
             log(LONG, 0),
             log(LONG + TOO_MANY_FOR_WRITER - 1, LONG),
-            true,
+            ToWriter,
         ),
         // What was added meanwhile is copied faster than it comes, or is not.
-        (log(40 * LONG, 0), log(50 * LONG, 40 * LONG), false),
-        (log(50 * LONG, 40 * LONG), log(60 * LONG, 50 * LONG), true),
+        (log(40 * LONG, 0), log(50 * LONG, 40 * LONG), Little),
+        (
+            log(50 * LONG, 40 * LONG),
+            log(60 * LONG, 50 * LONG),
+            ToWriter,
+        ),
     ] {
-        assert_eq!(after.ends_soon(before), ends_soon, "{after:?}");
+        assert_eq!(after.left_after(before), left, "{after:?}");
     }
 }
 
@@ -197,13 +217,13 @@ fn what_the_writer_would_wait_for_is_copied_before() {
         log,
         checkpointed,
     };
-    for (log, is_worth_copying) in [
+    for (log, is_much) in [
         (log(WORTH_COPYING - 1, 0), false),
         (log(WORTH_COPYING, 0), true),
         (log(LONG - 1, LONG - WORTH_COPYING), false),
         (log(LONG, LONG - TOO_MANY_FOR_WRITER + 1), false),
         (log(LONG, LONG - TOO_MANY_FOR_WRITER), true),
     ] {
-        assert_eq!(log.is_worth_copying(), is_worth_copying, "{log:?}");
+        assert_eq!(log.is_much(), is_much, "{log:?}");
     }
 }

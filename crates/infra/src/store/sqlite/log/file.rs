@@ -100,7 +100,7 @@ impl Checksum {
 }
 
 /// Four bytes of the file as a number; those of its headers are in big-endian order.
-fn number(bytes: &[u8]) -> u32 {
+pub(super) fn number(bytes: &[u8]) -> u32 {
     bytes
         .iter()
         .take(4)

@@ -5,6 +5,9 @@
 //! write. Here they are gathered until the commit syncs the log. That sync only hands them to the
 //! system: [`super::flush`] makes them durable afterwards, beside the writer.
 //!
+//! A write for which the disk has room, but not for the copy of the log that follows ([`super::room`]),
+//! is refused as on a full disk.
+//!
 //! This is a layer on SQLite's own access to files ([`sqlite3_vfs`]), for logs alone.
 
 #![expect(
@@ -14,13 +17,19 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::{ptr, slice};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use libsqlite3_sys::{
-    SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_file, sqlite3_initialize, sqlite3_int64,
-    sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find, sqlite3_vfs_register,
+    SQLITE_FULL, SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_file, sqlite3_filename_database,
+    sqlite3_initialize, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find,
+    sqlite3_vfs_register,
 };
 
+use super::file::number;
+use super::room::Room;
 use crate::store::pool::ConnectError;
 
 /// What a connection names to have its log written so.
@@ -52,13 +61,13 @@ struct Log {
 }
 
 /// What is not handed to the system yet.
-#[derive(Default)]
 struct Gathered {
     /// Where in the file it begins.
     at: sqlite3_int64,
     bytes: Vec<u8>,
     /// Whether the last page since the last sync ends a commit.
     ends_commit: bool,
+    room: Room,
 }
 
 /// Makes the layer known to SQLite, and returns what a connection names it.
@@ -86,6 +95,15 @@ pub(in crate::store::sqlite) fn register() -> Result<&'static str, ConnectError>
 }
 
 impl Gathered {
+    const fn new(room: Room) -> Self {
+        Self {
+            at: 0,
+            bytes: Vec::new(),
+            ends_commit: false,
+            room,
+        }
+    }
+
     fn end(&self) -> sqlite3_int64 {
         self.at + self.bytes.len() as sqlite3_int64
     }
@@ -131,6 +149,14 @@ fn write_out(file: *mut sqlite3_file) -> c_int {
     if gathered.bytes.is_empty() {
         return SQLITE_OK;
     }
+    let mut length = 0;
+    let told = of_system!(file, xFileSize, &raw mut length);
+    if told != SQLITE_OK {
+        return told;
+    }
+    if !gathered.room.is_enough_after(gathered.end() - length) {
+        return SQLITE_FULL;
+    }
     let bytes = gathered.bytes.as_ptr().cast();
     let count = gathered.bytes.len() as c_int;
     let written = of_system!(file, xWrite, bytes, count, gathered.at);
@@ -172,9 +198,11 @@ unsafe extern "C" fn open(
         (*file).pMethods = ptr::null();
         let opened = open(system, name, system_file(file), flags, flags_out);
         if opened == SQLITE_OK {
+            let database = CStr::from_ptr(sqlite3_filename_database(name));
+            let room = Room::beside(Path::new(OsStr::from_bytes(database.to_bytes())));
             file.cast::<Log>().write(Log {
                 methods: &METHODS,
-                gathered: Box::into_raw(Box::default()),
+                gathered: Box::into_raw(Box::new(Gathered::new(room))),
             });
         }
         opened
@@ -209,6 +237,10 @@ unsafe extern "C" fn write(
     // SAFETY: it is not used after this block.
     let is_to_be_written = {
         let gathered = unsafe { gathered(file) };
+        if at == 0 {
+            // The log begins anew. What is left of the one before was undone.
+            gathered.bytes.clear();
+        }
         gathered.end() != at || gathered.bytes.len() + bytes.len() > MOST
     };
     if is_to_be_written {
@@ -222,9 +254,18 @@ unsafe extern "C" fn write(
     if gathered.bytes.is_empty() {
         gathered.at = at;
     }
-    if bytes.len() <= LOG_HEADER {
-        // Only the last page of a commit tells the size of the database.
-        gathered.ends_commit = bytes.len() == PAGE_HEADER && bytes[4..8] != [0; 4];
+    match bytes.len() {
+        LOG_HEADER => {
+            gathered.ends_commit = false;
+            gathered.room.log_begins();
+        }
+        PAGE_HEADER => {
+            let (page, pages) = (number(&bytes[..4]), number(&bytes[4..8]));
+            // Only the last page of a commit tells the size of the database.
+            gathered.ends_commit = pages != 0;
+            gathered.room.log_holds(page.max(pages));
+        }
+        size => gathered.room.pages_have(size as u64),
     }
     gathered.bytes.extend_from_slice(bytes);
     SQLITE_OK
@@ -239,7 +280,12 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: sqlite3_int64) -> c
 unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
     let written = write_out(file);
     // SAFETY: nothing that was returned before is used any more.
-    let is_of_commit = core::mem::take(&mut unsafe { gathered(file) }.ends_commit);
+    let gathered = unsafe { gathered(file) };
+    let is_of_commit = core::mem::take(&mut gathered.ends_commit);
+    if is_of_commit {
+        // SQLite undoes all of a commit that is refused. After a crash it must not stand there.
+        gathered.bytes.clear();
+    }
     match written {
         SQLITE_OK if !is_of_commit => of_system!(file, xSync, flags),
         _ => written,

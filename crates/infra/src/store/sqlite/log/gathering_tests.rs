@@ -11,7 +11,7 @@ use diesel::sql_types::{BigInt, Text};
 use libsqlite3_sys::{SQLITE_FULL, SQLITE_OK, sqlite3_file, sqlite3_int64, sqlite3_io_methods};
 use proptest::prelude::*;
 
-use super::{Gathered, LOG_HEADER, Log, METHODS, PAGE_HEADER, read, sync, write};
+use super::{Gathered, LOG_HEADER, Log, METHODS, PAGE_HEADER, Room, read, sync, write};
 use crate::store::sqlite::Connection;
 use crate::store::sqlite::open::{connect, connect_writer};
 
@@ -199,15 +199,24 @@ unsafe extern "C" fn fake_sync(file: *mut sqlite3_file, _flags: c_int) -> c_int 
     SQLITE_OK
 }
 
+unsafe extern "C" fn fake_size(file: *mut sqlite3_file, size: *mut sqlite3_int64) -> c_int {
+    // SAFETY: it is called through the log of a fake, with room for the answer.
+    unsafe { *size = fake(file).content.len() as sqlite3_int64 };
+    SQLITE_OK
+}
+
 #[test]
-fn what_the_disk_refused_is_not_left_out_of_the_commit() {
+fn what_the_disk_refused_is_in_the_commit_or_the_commit_is_nowhere() {
     let methods = sqlite3_io_methods {
         xWrite: Some(fake_write),
         xSync: Some(fake_sync),
+        xFileSize: Some(fake_size),
         xRead: None,
         ..METHODS
     };
-    let gathered = Box::into_raw(Box::<Gathered>::default());
+    let folder = tempfile::tempdir().unwrap();
+    let room = Room::beside(&folder.path().join("notes.db"));
+    let gathered = Box::into_raw(Box::new(Gathered::new(room)));
     let mut fake = OnFake {
         log: Log {
             methods: &METHODS,
@@ -238,6 +247,15 @@ fn what_the_disk_refused_is_not_left_out_of_the_commit() {
         assert_eq!(put(&header(true), 4152), SQLITE_OK);
         assert_eq!(put(&page, 4176), SQLITE_OK);
         assert_eq!(sync(log, 0), SQLITE_FULL, "the commit fails on a full disk");
+        (*file).is_full = false;
+        assert_eq!(sync(log, 0), SQLITE_OK);
+        assert!((*file).content.is_empty(), "it stands nowhere");
+        (*file).syncs = 0;
+        (*file).is_full = true;
+        assert_eq!(put(&header(false), 32), SQLITE_OK);
+        assert_eq!(put(&page, 56), SQLITE_OK);
+        let found = read(log, room.as_mut_ptr().cast(), 8, 32);
+        assert_eq!(found, SQLITE_FULL);
         (*file).is_full = false;
         assert_eq!(put(&header(true), 4152), SQLITE_OK);
         assert_eq!(put(&page, 4176), SQLITE_OK);

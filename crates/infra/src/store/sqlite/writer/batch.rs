@@ -17,7 +17,8 @@ use workforce_domain::id::CompanyId;
 use workforce_domain::port::{StoreError, Verdict};
 
 use super::member::{Ended, Member};
-use crate::store::sqlite::log::checkpoints::{Checkpoints, log_pages};
+use crate::store::sqlite::log::checkpoints::Checkpoints;
+use crate::store::sqlite::log::extent::log_pages;
 use crate::store::sqlite::log::flush::Flushes;
 use crate::store::sqlite::outcome::{Outcome, SharedError, is_of_disk};
 use crate::store::sqlite::statement::{
@@ -353,6 +354,9 @@ impl Turn {
 
     fn fail(&mut self, error: StoreError) {
         tracing::error!(%error, "a shared commit failed");
+        if let Some(checkpoints) = &self.checkpoints {
+            checkpoints.after_refusal();
+        }
         self.close(Err(SharedError(Arc::new(error))));
     }
 
