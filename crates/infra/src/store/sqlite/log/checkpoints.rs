@@ -16,7 +16,7 @@ use std::thread::{self, JoinHandle};
 use workforce_domain::port::StoreError;
 use workforce_vitals::Supervisor;
 
-use super::extent::{LONG, Left, Log, Mode, Worth, checkpoint};
+use super::extent::{LONG, Left, Log, Mode, checkpoint};
 use super::flush::Flushes;
 use crate::store::Durability;
 use crate::store::errors::failed;
@@ -54,6 +54,13 @@ struct State {
     /// A commit was refused since then, perhaps for want of room in the log.
     refused: bool,
     closing: bool,
+}
+
+/// What is worth copying.
+#[derive(Clone, Copy)]
+enum Worth {
+    Much,
+    All,
 }
 
 /// What the thread copies with.
@@ -201,13 +208,17 @@ impl Copier {
             return Ok(None);
         };
         let left = self.left.take();
-        if !before.is_worth_copying(worth) {
+        let is_worth_it = match worth {
+            Worth::Much => before.is_much(),
+            Worth::All => before.log > 0,
+        };
+        if !is_worth_it {
             return Ok(Some(before.left_after(before)));
         }
         let Some(copied) = self.copy(before)? else {
             return Ok(None);
         };
-        if copied.is_worth_copying(worth) {
+        if copied.is_much() {
             return Ok(Some(Left::ToReader));
         }
         if matches!(worth, Worth::All) {

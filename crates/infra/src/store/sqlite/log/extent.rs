@@ -28,13 +28,6 @@ pub(super) struct Log {
     pub(super) checkpointed: i32,
 }
 
-/// What is worth copying.
-#[derive(Clone, Copy)]
-pub(super) enum Worth {
-    Much,
-    All,
-}
-
 /// What the thread leaves of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Left {
@@ -61,13 +54,6 @@ impl Log {
     /// What is not copied.
     pub(super) const fn rest(self) -> i32 {
         self.log - self.checkpointed
-    }
-
-    pub(super) const fn is_worth_copying(self, worth: Worth) -> bool {
-        match worth {
-            Worth::Much => self.is_much(),
-            Worth::All => self.rest() > 0,
-        }
     }
 
     /// Whether the rest is much for the thread, or for the writer, whose it is next.
