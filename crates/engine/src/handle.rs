@@ -25,6 +25,9 @@ use crate::{
 /// The longest grace a run gets when the server stops, whatever its agent's
 /// configuration says.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
+/// How long the loops get to end once their work is broken off. One may wait for a store that does
+/// not answer.
+const LOOPS_GRACE: Duration = Duration::from_secs(2);
 /// How long a shutdown waits for the ends of killed runs to be written down.
 const SHUTDOWN_BOUND: Duration = Duration::from_secs(30);
 
@@ -165,7 +168,9 @@ impl EngineHandle {
         }
         tracing::warn!("work for tickets is broken off");
         state.breaking_off.cancel();
-        self.loops.wait().await;
+        if timeout(LOOPS_GRACE, self.loops.wait()).await.is_err() {
+            tracing::warn!("the store does not answer: a write is left to it");
+        }
         if timeout(SHUTDOWN_GRACE, state.tickets.wait()).await.is_err() {
             tracing::warn!("an approval is left to be given up after the next start");
         }

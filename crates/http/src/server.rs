@@ -70,12 +70,13 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
 }
 
 /// A store in this process works on the thread that asks it. One elsewhere works while that thread
-/// waits, and another thread can prepare or end what it asks.
-fn threads_of_lane(state: &State, most: usize) -> Threads {
+/// waits, and another thread can prepare or end what it asks. There, writes leave a quarter of the
+/// connections to reads and to the engine: all may wait for a lock that somebody else holds.
+fn threads_of_lane(state: &State, connections: usize) -> Threads {
     let processors = available_parallelism().map_or(1, usize::from);
-    let usual = match state.ports.store.has_one_writer() {
-        true => processors,
-        false => 2 * processors,
+    let (usual, most) = match state.ports.store.has_one_writer() {
+        true => (processors, connections),
+        false => (2 * processors, connections - connections / 4),
     };
     Threads {
         usual: usual.min(most),

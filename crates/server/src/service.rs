@@ -78,6 +78,11 @@ pub(crate) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
             () = service.stop() => {}
             _ = signals.next() => tracing::warn!("second signal: stopping at once"),
         }
+        // Whoever closes the store last waits until the disk keeps what was written.
+        let closed = tokio::task::spawn_blocking(move || drop(service));
+        if tokio::time::timeout(BLOCKED_BOUND, closed).await.is_err() {
+            tracing::error!("the disk does not answer: the store is not closed");
+        }
         Ok(())
     });
     // A file on a disk that does not answer must not keep the service from ending.

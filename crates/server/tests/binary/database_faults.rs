@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use workforce_testkit::postgres::{
     Proxy, Stop, TestDatabase, migrated_database, own_cluster, shared_cluster_url,
 };
+use workforce_testkit::store::SideConnection;
 
 use crate::harness::{Server, folder};
 
@@ -223,4 +224,43 @@ fn readiness_does_not_wait_for_a_database_that_stands_still() {
     assert_eq!(answer["code"], "store_unavailable");
     line.thaw();
     assert_eq!(ready().0, 200);
+}
+
+#[test]
+fn writes_that_all_wait_for_a_lock_keep_nothing_else_waiting() {
+    // More than there are connections.
+    const STUCK: usize = 24;
+    let Some(database) = database() else { return };
+    let office = Office::on(database);
+    let mut holder = SideConnection::to(office.database.url());
+    holder.execute_all("BEGIN; SELECT id FROM companies FOR UPDATE");
+    let mut observer = SideConnection::to(office.database.url());
+    thread::scope(|scope| {
+        let write = |number: usize| {
+            let office = &office;
+            move || {
+                let issue = json!({ "title": format!("Issue {number}") });
+                office.server.post(&office.issues(), &issue);
+            }
+        };
+        let writers: Vec<_> = (0..STUCK)
+            .map(|number| scope.spawn(write(number)))
+            .collect();
+        while !observer.somebody_waits_for_a_lock() {
+            thread::sleep(Duration::from_millis(10));
+        }
+        // In that time a thread is added for each write that may have one.
+        thread::sleep(Duration::from_secs(1));
+        for _ in 0..10 {
+            office.server.get(&office.issues());
+            let (status, answer) =
+                office
+                    .server
+                    .send("GET", "/api/health/ready", None, &json!(null));
+            assert_eq!(status, 200, "{answer}");
+        }
+        assert!(writers.iter().all(|writer| !writer.is_finished()));
+        holder.execute("COMMIT");
+    });
+    assert_eq!(office.titles().len(), STUCK);
 }

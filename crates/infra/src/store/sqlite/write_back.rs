@@ -8,6 +8,10 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
+/// A file is sent in so many pieces.
+const PIECES: u64 = 32;
+/// The length of the shortest piece.
+const SHORTEST: u64 = 1024 * 1024;
 /// What was written in so long goes to the disk at once.
 const PIECE: Duration = Duration::from_millis(30);
 
@@ -33,3 +37,42 @@ pub(super) fn written_back<T>(file: &File, work: impl FnOnce() -> T) -> io::Resu
         written.map(|()| result)
     })
 }
+
+/// Makes what was written to `file` durable, having sent it to the disk piece by piece before: whoever
+/// flushes another file meanwhile waits for one piece at most, not for all of it.
+///
+/// # Errors
+/// When the disk takes no more.
+pub(super) fn flushed_in_pieces(file: &File) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    let piece = (length / PIECES).max(SHORTEST);
+    let mut at = 0;
+    while at < length {
+        send(file, at, piece);
+        at += piece;
+    }
+    file.sync_data()
+}
+
+/// Sends a part of a file to the disk, and waits for it. What the disk refuses, the next flush tells.
+#[cfg(target_os = "linux")]
+#[expect(
+    unsafe_code,
+    reason = "there is nothing safe that calls the system for this"
+)]
+fn send(file: &File, at: u64, length: u64) {
+    use std::os::fd::AsRawFd as _;
+
+    use libc::{SYNC_FILE_RANGE_WAIT_AFTER, SYNC_FILE_RANGE_WAIT_BEFORE, SYNC_FILE_RANGE_WRITE};
+
+    let (Ok(at), Ok(length)) = (i64::try_from(at), i64::try_from(length)) else {
+        return;
+    };
+    let how = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    // SAFETY: the file is open, and no memory is passed.
+    let _ = unsafe { libc::sync_file_range(file.as_raw_fd(), at, length, how) };
+}
+
+/// Other systems send it with the flush.
+#[cfg(not(target_os = "linux"))]
+const fn send(_file: &File, _at: u64, _length: u64) {}

@@ -22,7 +22,7 @@ use crate::store::Durability;
 use crate::store::errors::failed;
 use crate::store::sqlite::Connection;
 use crate::store::sqlite::lock::ExclusiveLock;
-use crate::store::sqlite::write_back::written_back;
+use crate::store::sqlite::write_back::{flushed_in_pieces, written_back};
 
 /// The task's name among those that are supervised.
 const TASK: &str = "checkpoints";
@@ -239,7 +239,7 @@ impl Copier {
             written_back(file, || copy(&mut self.conn, &self.flushes)).map_err(not_flushed)??
         };
         if self.durability == Durability::PowerLoss {
-            file.sync_data().map_err(not_flushed)?;
+            flushed_in_pieces(file).map_err(not_flushed)?;
         }
         Ok(copied)
     }
