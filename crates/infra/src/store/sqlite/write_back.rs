@@ -63,7 +63,9 @@ pub(super) fn flushed_in_pieces(file: &File) -> io::Result<()> {
 fn send(file: &File, at: u64, length: u64) {
     use std::os::fd::AsRawFd as _;
 
-    use libc::{SYNC_FILE_RANGE_WAIT_AFTER, SYNC_FILE_RANGE_WAIT_BEFORE, SYNC_FILE_RANGE_WRITE};
+    use nix::libc::{
+        self, SYNC_FILE_RANGE_WAIT_AFTER, SYNC_FILE_RANGE_WAIT_BEFORE, SYNC_FILE_RANGE_WRITE,
+    };
 
     let (Ok(at), Ok(length)) = (i64::try_from(at), i64::try_from(length)) else {
         return;
