@@ -97,6 +97,7 @@ impl Endpoints {
                     state,
                     request: Request::capture(&head, parameters),
                     access,
+                    room: None,
                 };
                 Box::pin(handler(rqctx, StreamedRequest { head, payload }))
             })
@@ -132,6 +133,7 @@ impl Endpoints {
                         state,
                         request: Request::capture(&head, parameters),
                         access,
+                        room: None,
                     };
                     match receive(rqctx, StreamedRequest { head, payload }).await {
                         Ok((rqctx, _slot)) => handler(rqctx).await,

@@ -40,6 +40,7 @@ mod streamed_request;
 mod streams;
 mod transfers;
 mod upload;
+mod waiting_writes;
 mod write_lane;
 
 pub use allowed_hosts::AllowedHosts;

@@ -10,7 +10,6 @@ mod tickets;
 
 pub(crate) use request::{Request, TICKET};
 
-use std::error::Error;
 use std::sync::Arc;
 
 use actix_web::http::header;
@@ -27,6 +26,7 @@ use crate::paging::{self, next_link};
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::state::State;
+use crate::waiting_writes::{PATIENCE, Room};
 use execute::StreamRead;
 pub(crate) use execute::caller_name;
 use queued_write::Steps;
@@ -46,6 +46,8 @@ pub(crate) struct RequestContext {
     pub(crate) state: Arc<State>,
     pub(crate) request: Request,
     pub(crate) access: Access,
+    /// Held by a write from before it waits for its turn.
+    pub(crate) room: Option<Room>,
 }
 
 /// A request and what is answered, or why it is not served.
@@ -139,7 +141,7 @@ impl RequestContext {
     /// Serves a request that changes something. A repetition under the same
     /// `Idempotency-Key` gets the first answer.
     pub(crate) async fn write<I, T, E, B>(
-        self,
+        mut self,
         parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
         act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
         answer: impl Fn(T) -> Reply<B> + Send + 'static,
@@ -149,6 +151,10 @@ impl RequestContext {
         E: Refusal,
         B: Serialize + Send + 'static,
     {
+        match self.state.waiting_writes.room(self.request.body.len()) {
+            Ok(room) => self.room = Some(room),
+            Err(problem) => return self.refuse(problem),
+        }
         if self.state.ports.store.has_one_writer() {
             let steps = Steps { parse, act, answer };
             self.write_in_line(steps).await
@@ -229,8 +235,8 @@ impl RequestContext {
     ) -> HttpResponse {
         let request_id = self.request.request_id.clone();
         let state = Arc::clone(&self.state);
-        let served = state.store_lane.write(self.serving(serve)).await;
-        settled(served, &request_id)
+        let served = state.store_lane.write(PATIENCE, self.serving(serve)).await;
+        answered(served.flatten(), &request_id)
     }
 
     /// One hop to the blocking pool and back.
@@ -240,7 +246,8 @@ impl RequestContext {
     ) -> HttpResponse {
         let request_id = self.request.request_id.clone();
         let served = web::block(self.serving(serve)).await;
-        settled(served, &request_id)
+        let served = served.unwrap_or_else(|panicked| Err(Problem::internal(&panicked)));
+        answered(served, &request_id)
     }
 
     /// What is done on another thread.
@@ -308,12 +315,6 @@ async fn until(durable: oneshot::Receiver<()>) -> Result<(), Problem> {
         Ok(told) => told.map_err(|_dropped| away()),
         Err(_elapsed) => Err(away()),
     }
-}
-
-/// What is answered when the other thread has served, or panicked.
-fn settled(served: Result<Served, impl Error + 'static>, request_id: &str) -> HttpResponse {
-    let served = served.unwrap_or_else(|panicked| Err(Problem::internal(&panicked)));
-    answered(served, request_id)
 }
 
 fn answered(served: Served, request_id: &str) -> HttpResponse {

@@ -20,6 +20,7 @@ use crate::slots::{SlotLimits, Slots};
 use crate::store_lane::StoreLane;
 use crate::streams::{StreamLimits, Streams};
 use crate::transfers::{TransferLimits, Transfers};
+use crate::waiting_writes::WaitingWrites;
 use crate::write_lane::WriteLane;
 
 /// Everything outside of this crate that answering a request takes.
@@ -79,6 +80,7 @@ pub struct State {
     pub(crate) transfers: Transfers,
     pub(crate) store_lane: StoreLane,
     pub(crate) write_lane: WriteLane,
+    pub(crate) waiting_writes: WaitingWrites,
     pub(crate) limiter: Option<Limiter>,
     credential_uses: CredentialUses,
     streams: Arc<Streams>,
@@ -103,6 +105,7 @@ impl State {
             transfers: Transfers::default(),
             store_lane: StoreLane::default(),
             write_lane: WriteLane::default(),
+            waiting_writes: WaitingWrites::default(),
             limiter: None,
             credential_uses: CredentialUses::default(),
             streams: Arc::new(Streams::new(StreamLimits::default())),

@@ -19,6 +19,8 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot::{self, error::RecvError};
 
 use crate::blocking_threads::BlockingThreads;
+use crate::problem::Problem;
+use crate::waiting_writes::Turn;
 
 /// A request that takes longer is slow, and has a thread added when others wait.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -96,21 +98,28 @@ impl StoreLane {
         found.await
     }
 
-    /// What becomes of `write`, when its turn has come. It is run even when nobody waits for it any
-    /// more.
+    /// What becomes of `write`, when its turn has come. It is run even when whoever sent it has
+    /// left.
     ///
     /// # Errors
-    /// When it panicked.
+    /// `busy` when its turn does not come within `patience`; when it panicked.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
+        patience: Duration,
         write: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, RecvError> {
+    ) -> Result<T, Problem> {
         let (sender, written) = oneshot::channel();
-        self.submit(Box::new(move || {
+        let turn = Turn::of(move || {
             // Whoever sent it may have left meanwhile.
             let _ = sender.send(write());
+        });
+        let its = turn.clone();
+        self.submit(Box::new(move || {
+            if let Some(write) = its.take() {
+                write();
+            }
         }));
-        written.await
+        turn.outcome(patience, written).await
     }
 
     fn submit(&self, job: Job) {

@@ -2,6 +2,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 use futures_util::future::join_all;
+use workforce_app::Code;
 
 use super::*;
 
@@ -107,7 +108,7 @@ async fn a_write_for_which_nobody_waits_any_more_is_carried_out() {
     let slow = slow(&lane).await;
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
-    let left = lane.write(move || counted.fetch_add(1, Ordering::SeqCst));
+    let left = lane.write(DEADLINE, move || counted.fetch_add(1, Ordering::SeqCst));
     assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
     drop(slow);
     assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
@@ -115,8 +116,23 @@ async fn a_write_for_which_nobody_waits_any_more_is_carried_out() {
 }
 
 #[tokio::test]
-async fn a_panic_harms_no_other_read() {
+async fn a_write_whose_turn_does_not_come_is_refused_and_never_carried_out() {
     let lane = lane(1, 1);
+    let slow = slow(&lane).await;
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let late = lane.write(PATIENCE, move || counted.fetch_add(1, Ordering::SeqCst));
+    assert_eq!(in_time(late).await.unwrap_err().code(), Code::Busy);
+    drop(slow);
+    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
+    assert_eq!(runs.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_panic_harms_no_other_request() {
+    let lane = lane(1, 1);
+    let panicked = in_time(lane.write(DEADLINE, || panic!("broken"))).await;
+    assert_eq!(panicked.unwrap_err().code(), Code::Internal);
     assert!(in_time(lane.read(|| panic!("broken"))).await.is_err());
     assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
 }

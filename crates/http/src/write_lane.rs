@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use workforce_domain::port::{Store, StoreError, Tx, Verdict, WriteQueue};
 
 use crate::blocking_threads::BlockingThreads;
+use crate::waiting_writes::Turn;
 
 /// So many share a commit at most.
 const TOGETHER: usize = 64;
@@ -44,7 +45,7 @@ struct Line {
 
 #[derive(Default)]
 struct LineState {
-    jobs: VecDeque<Box<dyn Job>>,
+    jobs: VecDeque<Turn<Box<dyn Job>>>,
     /// Whether a thread takes them to the store now.
     is_served: bool,
     /// How many commits are on their way to the disk.
@@ -75,8 +76,8 @@ impl LineState {
 }
 
 impl WriteLane {
-    /// Has `job` run and told what became of it. Never waits.
-    pub(crate) fn submit(&self, store: &Arc<dyn Store>, job: Box<dyn Job>) {
+    /// Has `job` run and told what became of it, unless somebody takes it before. Never waits.
+    pub(crate) fn submit(&self, store: &Arc<dyn Store>, job: Turn<Box<dyn Job>>) {
         let mut line = self.line.lock();
         line.jobs.push_back(job);
         if line.is_served {
@@ -130,8 +131,11 @@ impl Line {
     fn first(&self) -> Option<Box<dyn Job>> {
         let mut line = self.lock();
         loop {
-            if let Some(first) = line.jobs.pop_front() {
-                return Some(first);
+            if let Some(turn) = line.jobs.pop_front() {
+                match turn.take() {
+                    Some(first) => return Some(first),
+                    None => continue,
+                }
             }
             if line.under_way == 0 {
                 line.is_served = false;
@@ -180,7 +184,8 @@ impl Group {
             let may_go = line.under_way == 0;
             let is_half = self.jobs.len() >= line.jobs.len();
             let is_enough = is_half && line.is_worth_two(2 * self.ran_for);
-            if let Some(job) = line.jobs.pop_front_if(|_first| !(may_go && is_enough)) {
+            if let Some(turn) = line.jobs.pop_front_if(|_first| !(may_go && is_enough)) {
+                let Some(job) = turn.take() else { continue };
                 self.jobs.push(job);
                 return;
             }

@@ -99,6 +99,11 @@ impl Job for Told {
     }
 }
 
+/// The turn of a job that is told.
+fn turn_of(number: usize, sender: &Sender<usize>) -> Turn<Box<dyn Job>> {
+    Turn::of(Box::new(Told(number, sender.clone())))
+}
+
 fn next(told: &Receiver<usize>) -> Option<usize> {
     told.recv_timeout(Duration::from_secs(60)).ok()
 }
@@ -161,7 +166,7 @@ impl Trial {
     }
 
     fn submit(&self, lane: &WriteLane, number: usize) {
-        lane.submit(&self.store, Box::new(Told(number, self.sender.clone())));
+        lane.submit(&self.store, turn_of(number, &self.sender));
     }
 
     /// Has so many commits end, and later ones at once. Who was told, in the order of numbers.
@@ -209,9 +214,37 @@ fn none_is_added_to_a_commit_that_is_under_way() {
     let mut group = Group::of(Box::new(Told(0, sender.clone())), Arc::clone(&line));
     assert!(group.has(0));
     assert!(!group.has(1));
-    line.lock().jobs.push_back(Box::new(Told(1, sender)));
+    line.lock().jobs.push_back(turn_of(1, &sender));
     assert!(!group.has(1));
     assert!(group.has(0), "what was there stays");
+}
+
+#[test]
+fn a_job_that_is_taken_from_the_line_is_not_run() {
+    let (_runtime, lane) = lane();
+    let trial = Trial::begin(&lane, HOUR, |it| &it.is_slow);
+    let turns: Vec<_> = (1..=3)
+        .map(|number| turn_of(number, &trial.sender))
+        .collect();
+    for turn in &turns {
+        lane.submit(&trial.store, turn.clone());
+    }
+    assert!(turns[0].take().is_some());
+    assert!(turns[2].take().is_some());
+    trial.counting.is_slow.store(false, Ordering::SeqCst);
+    assert_eq!(next(&trial.told), Some(0));
+    assert_eq!(next(&trial.told), Some(2));
+    assert!(turns[1].take().is_none(), "it is taken already");
+    // The line is served on when all of it was taken.
+    let turn = turn_of(4, &trial.sender);
+    assert!(turn.take().is_some());
+    lane.submit(&trial.store, turn);
+    trial.submit(&lane, 5);
+    assert_eq!(next(&trial.told), Some(5));
+    assert_eq!(
+        trial.counting.brought.lock().unwrap().iter().sum::<usize>(),
+        3
+    );
 }
 
 #[test]
@@ -221,10 +254,11 @@ fn a_panic_of_the_store_does_not_close_the_line() {
     let store: Arc<dyn Store> = counting.clone();
     counting.panics.store(true, Ordering::SeqCst);
     let (sender, told) = channel();
-    lane.submit(&store, Box::new(Told(1, sender)));
+    lane.submit(&store, turn_of(1, &sender));
+    drop(sender);
     assert_eq!(next(&told), None, "its sender is dropped");
     let (sender, told) = channel();
-    lane.submit(&store, Box::new(Told(2, sender)));
+    lane.submit(&store, turn_of(2, &sender));
     assert_eq!(next(&told), Some(2));
 }
 

@@ -18,6 +18,7 @@ use super::{Request, RequestContext};
 use crate::idempotency::KeyGuard;
 use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
+use crate::waiting_writes::{PATIENCE, Turn};
 use crate::write_lane::Job;
 
 /// A request with a longer body is made ready on the blocking pool.
@@ -140,14 +141,14 @@ impl RequestContext {
             outcome: None,
             served,
         };
-        state.write_lane.submit(&state.ports.store, Box::new(job));
-        match outcome.await {
-            Ok(Ok((rqctx, served))) => match served.response() {
+        let turn = Turn::of(Box::new(job) as Box<dyn Job>);
+        state.write_lane.submit(&state.ports.store, turn.clone());
+        match turn.outcome(PATIENCE, outcome).await.flatten() {
+            Ok((rqctx, served)) => match served.response() {
                 Ok(response) => rqctx.answer(response),
                 Err(problem) => problem.answer(&request_id),
             },
-            Ok(Err(problem)) => problem.answer(&request_id),
-            Err(lost) => Problem::internal(&lost).answer(&request_id),
+            Err(problem) => problem.answer(&request_id),
         }
     }
 

@@ -2,37 +2,50 @@
 
 use core::time::Duration;
 use std::thread::sleep;
+use std::time::Instant;
 
 use workforce_domain::port::StoreError;
 use workforce_vitals::{DiskSpace, StorageArea};
 
 /// How often a transaction is run at most.
 const ATTEMPTS: u32 = 6;
+/// None is run again after so long: others wait for the connection of who waits for a lock.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The mean pause before the second run; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 
-/// Runs `transaction` until it does not lose a race, at most [`ATTEMPTS`] times. A failure for
-/// lack of room is noted in `disk_space`.
+/// Runs `transaction` until it does not lose a race, at most [`ATTEMPTS`] times and for
+/// [`PATIENCE`]. A failure for lack of room is noted in `disk_space`.
 ///
 /// # Errors
 /// What the last run failed with; [`StoreError::Contended`] when every run lost.
 pub(super) fn until_settled(
     disk_space: &DiskSpace,
+    transaction: impl FnMut() -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let settled = settled_within(PATIENCE, transaction);
+    note_full(disk_space, &settled);
+    settled
+}
+
+fn settled_within(
+    patience: Duration,
     mut transaction: impl FnMut() -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
+    let begun = Instant::now();
     let mut attempt = 1;
-    let settled = loop {
-        match transaction() {
-            Err(StoreError::Contended) if attempt < ATTEMPTS => sleep(pause_after(attempt)),
-            settled => break settled,
+    loop {
+        let settled = transaction();
+        if !matches!(settled, Err(StoreError::Contended)) {
+            return settled;
         }
+        if attempt == ATTEMPTS || begun.elapsed() >= patience {
+            tracing::warn!(attempts = attempt, "a transaction lost a race every time");
+            return settled;
+        }
+        sleep(pause_after(attempt));
         attempt += 1;
-    };
-    note_full(disk_space, &settled);
-    if matches!(settled, Err(StoreError::Contended)) {
-        tracing::warn!(attempts = ATTEMPTS, "a transaction lost a race every time");
     }
-    settled
 }
 
 /// Notes a failure for lack of room.
@@ -79,6 +92,17 @@ mod tests {
         });
         assert!(matches!(outcome, Err(StoreError::Contended)));
         assert_eq!(runs, ATTEMPTS);
+    }
+
+    #[test]
+    fn who_lost_after_a_long_wait_does_not_wait_again() {
+        let mut runs = 0;
+        let outcome = settled_within(Duration::ZERO, || {
+            runs += 1;
+            Err(StoreError::Contended)
+        });
+        assert!(matches!(outcome, Err(StoreError::Contended)));
+        assert_eq!(runs, 1);
     }
 
     #[test]

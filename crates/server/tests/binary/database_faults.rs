@@ -264,3 +264,56 @@ fn writes_that_all_wait_for_a_lock_keep_nothing_else_waiting() {
     });
     assert_eq!(office.titles().len(), STUCK);
 }
+
+#[test]
+fn writes_that_wait_long_for_a_lock_are_refused_and_never_written() {
+    // Several times as many as take writes to the database at once.
+    const STUCK: usize = 48;
+    let Some(database) = database() else { return };
+    let office = Office::on(database);
+    let other = office
+        .server
+        .post("/api/companies", &json!({ "name": "Other" }));
+    let other = format!("/api/companies/{}/issues", other["id"].as_str().unwrap());
+    let mut holder = SideConnection::to(office.database.url());
+    holder.execute_all(&format!(
+        "BEGIN; SELECT id FROM companies WHERE id = '{}' FOR UPDATE",
+        office.company
+    ));
+    let told: Vec<_> = thread::scope(|scope| {
+        let writers: Vec<_> = (0..STUCK)
+            .map(|number| {
+                let office = &office;
+                scope.spawn(move || {
+                    let issue = json!({ "title": format!("Issue {number}") });
+                    let issues = office.issues();
+                    let (status, answer) = office.server.send("POST", &issues, None, &issue);
+                    assert_eq!(
+                        (status, &answer["retryable"]),
+                        (503, &json!(true)),
+                        "{answer}"
+                    );
+                    answer["code"].as_str().unwrap().to_owned()
+                })
+            })
+            .collect();
+        writers.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    // Those that waited for the lock, and those that waited for them.
+    for code in ["contended", "busy"] {
+        assert!(told.iter().any(|it| it == code), "{told:?}");
+    }
+    assert!(
+        told.iter().all(|it| it == "contended" || it == "busy"),
+        "{told:?}"
+    );
+    // Nobody else waits any more, though the lock is still held.
+    office.server.post(&other, &json!({ "title": "Elsewhere" }));
+    holder.execute("COMMIT");
+    office
+        .server
+        .post(&office.issues(), &json!({ "title": "Afterwards" }));
+    let mut titles = office.titles();
+    titles.sort_unstable();
+    assert_eq!(titles, ["Afterwards", "Elsewhere"]);
+}

@@ -195,3 +195,49 @@ fn a_flush_that_hangs_is_told_and_keeps_no_server_from_ending() {
     let unanswered = write.join().unwrap();
     assert!(!matches!(unanswered, Ok((201, _))), "{unanswered:?}");
 }
+
+#[test]
+fn writes_whose_turn_does_not_come_while_a_flush_hangs_are_refused_and_never_written() {
+    // More than are run beside a flush.
+    const SENT: usize = 100;
+    let data = folder();
+    let disk = FaultyDisk::of(LOG);
+    let server = start(&data, &disk);
+    let office = Office::open(&server);
+    let (told, answers) = channel();
+    disk.slow_down();
+    let mut kept = std::thread::scope(|scope| {
+        let (server, office) = (&server, &office);
+        for number in 0..SENT {
+            let told = told.clone();
+            scope.spawn(move || {
+                let title = format!("Issue {number}");
+                let made = make(server, office, &title);
+                told.send((title, made.map(|_id| ()))).unwrap();
+            });
+        }
+        drop(told);
+        let mut answers = answers.iter();
+        let (_title, first) = answers.next().unwrap();
+        assert_eq!(first, Err((503, json!("busy"))), "while the flush hangs");
+        disk.free();
+        let mut kept = Vec::new();
+        for (title, made) in answers {
+            match made {
+                Ok(()) => kept.push(title),
+                Err(refused) => assert_eq!(refused, (503, json!("busy"))),
+            }
+        }
+        kept
+    });
+    assert!(!kept.is_empty());
+    let all = server.get(&format!("{}?limit={}", issues(&office), 2 * SENT));
+    let mut found: Vec<_> = titles(&all)
+        .into_iter()
+        .filter(|title| title.starts_with("Issue "))
+        .map(str::to_owned)
+        .collect();
+    found.sort_unstable();
+    kept.sort_unstable();
+    assert_eq!(found, kept);
+}
