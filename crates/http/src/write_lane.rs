@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use workforce_domain::port::{Store, StoreError, Tx, Verdict, WriteQueue};
+use workforce_domain::port::{DURABLE_WITHIN, Store, StoreError, Tx, Verdict, WriteQueue};
 
 use crate::blocking_threads::BlockingThreads;
 use crate::waiting_writes::Turn;
@@ -72,6 +72,13 @@ impl LineState {
     /// Since when a commit that was closed then has been alone on its way.
     fn alone_since(&self, closed: Instant) -> Instant {
         self.ended.map_or(closed, |ended| ended.max(closed))
+    }
+
+    /// For how long what is under way may still be waited for. None when nothing is, and nothing
+    /// left when the disk does not answer.
+    fn rest_of_way(&self) -> Option<Duration> {
+        let closed = self.closed.filter(|_closed| self.under_way > 0)?;
+        Some(DURABLE_WITHIN.saturating_sub(self.alone_since(closed).elapsed()))
     }
 }
 
@@ -153,7 +160,7 @@ impl Line {
 /// once as many have run as wait, where two commits are faster than one. So while one half is on its
 /// way to the disk and its clients are answered and send what comes next, the other half is run:
 /// neither the disk, the writer nor the threads that answer wait for each other. A commit that takes
-/// long is shared by all that there are.
+/// long is shared by all that there are. But none is added behind a disk that does not answer.
 struct Group {
     line: Arc<Line>,
     jobs: Vec<Box<dyn Job>>,
@@ -181,10 +188,14 @@ impl Group {
         let shared = Arc::clone(&self.line);
         let mut line = shared.lock();
         while self.jobs.len() < TOGETHER {
-            let may_go = line.under_way == 0;
-            let is_half = self.jobs.len() >= line.jobs.len();
-            let is_enough = is_half && line.is_worth_two(2 * self.ran_for);
-            if let Some(turn) = line.jobs.pop_front_if(|_first| !(may_go && is_enough)) {
+            let is_enough = match line.rest_of_way() {
+                Some(rest) => rest.is_zero(),
+                None => {
+                    let is_half = self.jobs.len() >= line.jobs.len();
+                    is_half && line.is_worth_two(2 * self.ran_for)
+                }
+            };
+            if let Some(turn) = line.jobs.pop_front_if(|_first| !is_enough) {
                 let Some(job) = turn.take() else { continue };
                 self.jobs.push(job);
                 return;
@@ -193,9 +204,8 @@ impl Group {
                 break;
             }
             line = match self.waits_for_more(&line) {
-                Waits::Not => break,
-                Waits::AtMost(rest) => shared.wait_at_most(line, rest),
-                Waits::UntilItEnds => shared.wait(line),
+                Some(rest) if !rest.is_zero() => shared.wait_at_most(line, rest),
+                _no_longer => break,
             };
         }
         let now = Instant::now();
@@ -205,19 +215,20 @@ impl Group {
     }
 
     /// How long to wait when the line is empty.
-    fn waits_for_more(&self, line: &LineState) -> Waits {
+    fn waits_for_more(&self, line: &LineState) -> Option<Duration> {
         let is_worth_two = line.is_worth_two(line.last_run + self.ran_for);
-        let rest = match line.under_way {
+        match line.under_way {
             0 if is_worth_two => None,
             0 => Self::rest_of_return(line),
             // To commit takes a while as well, and is done just when the disk is free.
             1 if is_worth_two => line.closed.and_then(|closed| {
                 let alone_for = line.alone_since(closed).elapsed();
-                (line.last_commit * 3 / 4).checked_sub(alone_for)
+                let rest = (line.last_commit * 3 / 4).checked_sub(alone_for)?;
+                Some(rest.min(line.rest_of_way()?))
             }),
-            _ => return Waits::UntilItEnds,
-        };
-        rest.map_or(Waits::Not, Waits::AtMost)
+            // Until one ends.
+            _ => line.rest_of_way(),
+        }
     }
 
     /// How long those that were just answered together may still take to send more.
@@ -225,14 +236,6 @@ impl Group {
         let rest = RETURN.checked_sub(line.ended?.elapsed())?;
         (line.last_shared > 1).then_some(rest)
     }
-}
-
-/// How long a group waits for more.
-enum Waits {
-    Not,
-    AtMost(Duration),
-    /// Until a commit has ended.
-    UntilItEnds,
 }
 
 impl WriteQueue for Group {

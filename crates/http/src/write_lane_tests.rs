@@ -315,7 +315,7 @@ fn as_many_as_share_a_commit_at_most_do_not_wait_for_one_that_is_under_way() {
 
 /// How long a group waits for more while `under_way` commits are, which take an hour. Another one
 /// has just ended, as far as this is told, and so many shared it.
-fn waits(is_worth_two: bool, under_way: usize, last_shared: usize) -> Waits {
+fn waits(is_worth_two: bool, under_way: usize, last_shared: usize) -> Option<Duration> {
     let (sender, _told) = channel();
     let line = Arc::<Line>::default();
     let group = Group::of(Box::new(Told(0, sender)), Arc::clone(&line));
@@ -336,14 +336,32 @@ fn waits(is_worth_two: bool, under_way: usize, last_shared: usize) -> Waits {
 
 #[test]
 fn those_that_a_long_commit_answered_together_are_waited_for() {
-    assert!(matches!(waits(false, 0, 2), Waits::AtMost(RETURN)));
-    assert!(matches!(waits(false, 0, 1), Waits::Not));
-    assert!(matches!(waits(true, 0, 2), Waits::Not));
+    assert_eq!(waits(false, 0, 2), Some(RETURN));
+    assert_eq!(waits(false, 0, 1), None);
+    assert_eq!(waits(true, 0, 2), None);
 }
 
 #[test]
 fn a_long_commit_that_is_under_way_is_waited_for() {
-    assert!(matches!(waits(false, 1, 2), Waits::UntilItEnds));
-    assert!(matches!(waits(true, 1, 2), Waits::AtMost(_)));
-    assert!(matches!(waits(true, 2, 2), Waits::UntilItEnds));
+    assert_eq!(waits(false, 1, 2), Some(DURABLE_WITHIN));
+    assert_eq!(waits(true, 1, 2), Some(DURABLE_WITHIN));
+    assert_eq!(waits(true, 2, 2), Some(DURABLE_WITHIN));
+}
+
+#[test]
+fn none_is_added_behind_a_commit_that_never_arrives() {
+    let (_runtime, lane) = lane();
+    let trial = Trial::keeping_commits(&lane);
+    trial.submit(&lane, 1);
+    while !lane.line.lock().jobs.is_empty() {
+        std::thread::yield_now();
+    }
+    // That one waits for more, until it is clear that the disk does not answer.
+    let long_ago = Instant::now().checked_sub(2 * DURABLE_WITHIN);
+    lane.line.lock().closed = long_ago;
+    lane.line.lock().ended = long_ago;
+    trial.submit(&lane, 2);
+    trial.wait_for_kept(2);
+    assert_eq!(trial.counting.brought.lock().unwrap()[..2], [1, 1]);
+    assert_eq!(trial.end(3), [0, 1, 2]);
 }

@@ -1,11 +1,13 @@
 //! A server whose disk, or the disk of whose database, gets full and has room
 //! again, or does not answer.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use workforce_testkit::postgres::{Cluster, ClusterError};
 use workforce_testkit::store::SideConnection;
 
@@ -17,11 +19,16 @@ use crate::office::{Database, Office, on_both};
 const READY: &str = "/api/health/ready";
 
 /// Makes issues with long descriptions until one is refused; those that were
-/// acknowledged. A request is acknowledged or refused with the one code that
-/// says why.
+/// acknowledged.
 fn fill_up(server: &Server, office: &Office) -> Vec<String> {
+    fill_up_with(server, office, 6000)
+}
+
+/// The same with descriptions of so many words. A request is acknowledged or refused with the one
+/// code that says why.
+fn fill_up_with(server: &Server, office: &Office, words: u32) -> Vec<String> {
     let path = format!("/api/companies/{}/issues", office.company);
-    let long: String = (0..6000).map(|number| format!("{number:x}-")).collect();
+    let long: String = (0..words).map(|number| format!("{number:x}-")).collect();
     let begun = Instant::now();
     let mut acknowledged = Vec::new();
     loop {
@@ -111,30 +118,102 @@ fn a_full_data_disk_is_told_and_work_goes_on_when_there_is_room() {
     }
 }
 
+/// A server whose database lies on a small disk.
+struct SmallDisk {
+    data: TempDir,
+    disk: FaultyDisk,
+    server: Server,
+    office: Office,
+}
+
+impl SmallDisk {
+    fn new() -> Self {
+        let data = folder();
+        let disk = FaultyDisk::of("workforce.db");
+        let server = Server::start_unheard(data.path(), &[], &disk.variables(), Stdio::null());
+        let office = Office::open(&server);
+        Self {
+            data,
+            disk,
+            server,
+            office,
+        }
+    }
+
+    fn path(&self, end: &str) -> PathBuf {
+        self.data.path().join(format!("workforce.db{end}"))
+    }
+
+    fn length(&self, end: &str) -> u64 {
+        std::fs::metadata(self.path(end)).unwrap().len()
+    }
+
+    /// Leaves so much free.
+    fn leave(&self, room: u64) {
+        let used: u64 = ["", "-wal", "-shm"]
+            .map(|end| self.length(end))
+            .iter()
+            .sum();
+        self.disk.shrink(used + room);
+    }
+
+    /// Everything that was acknowledged is there, and writes are taken although nobody makes room.
+    fn takes_writes_again(&self, acknowledged: &[String]) {
+        let again = fill_up_at_last(&self.server, &self.office);
+        for issue in acknowledged.iter().chain(&again) {
+            self.server.get(&format!("/api/issues/{issue}"));
+        }
+    }
+}
+
 #[test]
 fn a_log_that_a_reader_held_until_the_disk_was_full_is_taken_back_by_itself() {
-    const ROOM: u64 = 24 * 1024 * 1024;
-    let data = folder();
-    let disk = FaultyDisk::of("workforce.db");
-    let server = Server::start_unheard(data.path(), &[], &disk.variables(), Stdio::null());
-    let office = Office::open(&server);
-    let database = data.path().join("workforce.db");
-    let length = |end: &str| {
-        let file = data.path().join(format!("workforce.db{end}"));
-        std::fs::metadata(file).unwrap().len()
-    };
-    let mut reader = SideConnection::to(database.to_str().unwrap());
-    reader.execute("BEGIN");
-    reader.execute("SELECT count(*) FROM companies");
-    disk.shrink(ROOM + length("") + length("-wal") + length("-shm"));
-    let acknowledged = fill_up(&server, &office);
-    assert!(length("-wal") > ROOM / 3, "the log takes the room");
-    // Nobody makes room.
-    drop(reader);
-    let again = fill_up_at_last(&server, &office);
-    for issue in acknowledged.iter().chain(&again) {
-        server.get(&format!("/api/issues/{issue}"));
+    const MIB: u64 = 1024 * 1024;
+    // Much that is left to copy, and little; with commits that are written in one piece and in
+    // several.
+    for (room, words) in [(24 * MIB, 6_000), (12 * MIB, 25_000), (12 * MIB, 500)] {
+        let small = SmallDisk::new();
+        let mut reader = SideConnection::to(small.path("").to_str().unwrap());
+        reader.execute("BEGIN");
+        reader.execute("SELECT count(*) FROM companies");
+        small.leave(room);
+        let acknowledged = fill_up_with(&small.server, &small.office, words);
+        assert!(small.length("-wal") > room / 3, "the log takes the room");
+        drop(reader);
+        small.takes_writes_again(&acknowledged);
     }
+}
+
+#[test]
+fn a_log_of_which_nothing_is_left_gives_its_room_to_a_full_disk() {
+    let small = SmallDisk::new();
+    let path = format!("/api/companies/{}/issues", small.office.company);
+    let long = "word ".repeat(4_000);
+    while small.length("-wal") < 8 * 1024 * 1024 {
+        small
+            .server
+            .post(&path, &json!({ "title": "More", "description": long }));
+    }
+    SideConnection::to(small.path("").to_str().unwrap())
+        .execute_all("PRAGMA wal_checkpoint(PASSIVE)");
+    // Others have taken all but this.
+    small.leave(256 * 1024);
+    small.takes_writes_again(&[]);
+}
+
+#[test]
+fn a_server_that_has_no_room_to_start_says_so() {
+    let data = folder();
+    let disk = FaultyDisk::of("workforce");
+    drop(Server::start_with(data.path(), &[], &[]));
+    disk.fill();
+    let variables = disk.variables();
+    let variables = variables.map(|(name, value)| (name, value.to_str().unwrap()));
+    let refused = Server::try_start_with(data.path(), &[], &variables).err();
+    let log = refused.expect("it starts");
+    assert!(log.contains("no storage space"), "{log}");
+    disk.free();
+    Server::start_with(data.path(), &[], &variables).get("/api/companies");
 }
 
 /// Fills up once one is taken.

@@ -16,9 +16,9 @@ use super::log::gathering;
 use super::log::mender::Mender;
 use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
-use super::store::SqliteStore;
+use super::store::{SqliteStore, takes_nothing};
 use super::writer::Writer;
-use crate::store::errors::failed;
+use crate::store::errors::{failed, may_be_full};
 use crate::store::invariants::BrokenInvariant;
 use crate::store::migrations::{migrate, revert};
 use crate::store::pool::{ConnectError, pool};
@@ -53,6 +53,19 @@ const WRITER: &str = "PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 0;
 /// # Errors
 /// [`OpenError::InUse`] when another process has it open; else what stands in the way.
 pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, OpenError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    open_in(folder, path, options).map_err(|error| match error {
+        OpenError::Connect(cause) if may_be_full(&*cause) && takes_nothing(folder) => {
+            OpenError::DataFolder {
+                path: folder.to_owned(),
+                source: io::ErrorKind::StorageFull.into(),
+            }
+        }
+        other => other,
+    })
+}
+
+fn open_in(folder: &Path, path: &Path, options: &OpenOptions) -> Result<SqliteStore, OpenError> {
     let lock = Arc::new(ExclusiveLock::take(path)?);
     let mut writer = match options.durability {
         Durability::PowerLoss => connect_writer(path),
@@ -91,7 +104,6 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
     )
     .map_err(refused)?;
     let path = path.to_owned();
-    let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
     let readers = pool(options.pool_size, move || connect(&path, READER));
     let writer = Arc::new(Writer::new(writer, Some(checkpoints), Some(flusher)));
     let mender = Mender::start(
@@ -103,7 +115,7 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<SqliteStore, Op
     Ok(SqliteStore::new(
         readers,
         (writer, flushes, mender),
-        (folder, options.vitals.disk_space.clone()),
+        (folder.to_owned(), options.vitals.disk_space.clone()),
         lock,
     ))
 }

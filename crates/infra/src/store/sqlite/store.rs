@@ -186,7 +186,7 @@ impl Store for SqliteStore {
 }
 
 /// Whether the disk of a folder has no room for a little more.
-fn takes_nothing(folder: &Path) -> bool {
+pub(super) fn takes_nothing(folder: &Path) -> bool {
     let path = folder.join(".workforce-room");
     let tried = std::fs::File::create(&path).and_then(|mut file| {
         file.write_all(&[0; 64 * 1024])?;

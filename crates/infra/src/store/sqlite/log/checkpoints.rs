@@ -51,15 +51,16 @@ struct Shared {
 struct State {
     /// Something was committed since the thread looked.
     grown: bool,
-    /// A commit was refused since then, perhaps for want of room in the log.
+    /// A write was refused since then, perhaps for want of room in the log.
     refused: bool,
     closing: bool,
 }
 
 /// What is worth copying.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
     Much,
+    /// All, and then the file of the log has its room given back.
     All,
 }
 
@@ -124,7 +125,7 @@ impl Checkpoints {
         }
     }
 
-    /// Has the thread copy all that there is and give the room of the log back: a commit may have
+    /// Has the thread copy all that there is and give the room of the log back: a write may have
     /// found none.
     pub(in crate::store::sqlite) fn after_refusal(&self) {
         self.shared.state().refused = true;
@@ -180,14 +181,18 @@ impl Shared {
 /// The thread's work until the store is closed.
 fn run(copier: &mut Copier, shared: &Shared) {
     let mut for_commits = Duration::MAX;
+    // A refused write asks for all only once, and may be the last that is tried.
+    let mut owed = Worth::Much;
     while let Some(worth) = shared.wait_for_commits(for_commits) {
-        for_commits = match copier.copy_if_worth_it(worth) {
+        owed = owed.max(worth);
+        for_commits = match copier.copy_if_worth_it(owed) {
             Ok(Some(left)) => {
                 let ends_soon = left == Left::ToWriter;
                 shared.ends_soon.store(ends_soon, Ordering::Relaxed);
                 if left == Left::ToReader {
                     RETRY
                 } else {
+                    owed = Worth::Much;
                     Duration::MAX
                 }
             }
@@ -202,17 +207,13 @@ fn run(copier: &mut Copier, shared: &Shared) {
 }
 
 impl Copier {
-    /// Returns nothing when somebody else, such as the writer, copies just now.
+    /// Returns nothing when somebody else, such as the writer, copies or uses the log just now.
     fn copy_if_worth_it(&mut self, worth: Worth) -> Result<Option<Left>, StoreError> {
         let Some(before) = self.checkpoint(Mode::Look)? else {
             return Ok(None);
         };
         let left = self.left.take();
-        let is_worth_it = match worth {
-            Worth::Much => before.is_much(),
-            Worth::All => before.log > 0,
-        };
-        if !is_worth_it {
+        if worth == Worth::Much && !before.is_much() {
             return Ok(Some(before.left_after(before)));
         }
         let Some(copied) = self.copy(before)? else {
@@ -221,8 +222,9 @@ impl Copier {
         if copied.is_much() {
             return Ok(Some(Left::ToReader));
         }
-        if matches!(worth, Worth::All) {
-            self.checkpoint(Mode::GiveBack)?;
+        // Also of a log that has begun anew, and of which nothing is left to copy.
+        if worth == Worth::All && self.checkpoint(Mode::GiveBack)?.is_none() {
+            return Ok(None);
         }
         self.left = self.checkpoint(Mode::Look)?;
         // What came in the pause before the copy says nothing of what comes in its time.

@@ -140,6 +140,40 @@ fn the_room_of_the_log_is_given_back_when_a_commit_was_refused() {
 }
 
 #[test]
+fn the_room_of_a_log_in_which_nothing_is_left_is_given_back_too() {
+    let mut database = Database::new();
+    database.fill_log();
+    database.commit_until_anew();
+    let log = database.folder.path().join("notes.db-wal");
+    let length = || std::fs::metadata(&log).unwrap().len();
+    // Whoever restarts finds the file as long as it was.
+    assert!(length() > 0);
+    checkpoint(&mut database.writer, Mode::Copy).unwrap();
+    database.checkpoints.after_refusal();
+    wait_until(|| length() == 0);
+}
+
+#[test]
+fn the_room_of_the_log_is_given_back_when_its_reader_has_left() {
+    let mut database = Database::new();
+    database.commit();
+    let mut reader = connect(&database.folder, "");
+    Begin.run(&mut reader).unwrap();
+    sql_query("SELECT count(*) FROM notes")
+        .execute(&mut reader)
+        .unwrap();
+    database.commit();
+    database.checkpoints.after_refusal();
+    thread::sleep(3 * PAUSE);
+    let log = database.folder.path().join("notes.db-wal");
+    let length = || std::fs::metadata(&log).unwrap().len();
+    assert!(length() > 0, "it is read");
+    Rollback.run(&mut reader).unwrap();
+    // Nothing is committed, and no other write is refused.
+    wait_until(|| length() == 0);
+}
+
+#[test]
 fn closing_it_waits_for_no_pause() {
     let shortest = (0..20).map(|_| {
         let mut database = Database::new();

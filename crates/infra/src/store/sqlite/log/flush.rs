@@ -184,6 +184,18 @@ impl Flushes {
         waited.map_err(|_away| StoreError::Unavailable(NOT_KEPT.into()))
     }
 
+    /// Looks that the disk answers: what is written meanwhile would only gather behind a flush that
+    /// hangs.
+    ///
+    /// # Errors
+    /// When a flush takes longer than [`DURABLE_WITHIN`].
+    pub(in crate::store::sqlite) fn answer(&self) -> Result<(), StoreError> {
+        match self.queue().is_stuck() {
+            true => Err(StoreError::Unavailable(NOT_KEPT.into())),
+            false => Ok(()),
+        }
+    }
+
     /// Flushes what was written, on this thread.
     ///
     /// # Errors

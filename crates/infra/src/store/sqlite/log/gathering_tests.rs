@@ -240,9 +240,11 @@ fn what_the_disk_refused_is_in_the_commit_or_the_commit_is_nowhere() {
         let put = |bytes: &[u8], at| write(log, bytes.as_ptr().cast(), bytes.len() as c_int, at);
         assert_eq!(put(&header(false), 32), SQLITE_OK);
         assert_eq!(put(&page, 56), SQLITE_OK);
-        let mut room = [0_u8; 8];
-        let found = read(log, room.as_mut_ptr().cast(), 8, 32);
-        assert_eq!(found, SQLITE_FULL);
+        let mut found = [0_u8; 8];
+        let mut get = |at| read(log, found.as_mut_ptr().cast(), 8, at);
+        assert_eq!(get(28), SQLITE_FULL, "some of it is in the file");
+        assert_eq!(get(32), SQLITE_OK, "it needs no room");
+        assert_eq!(found, header(false)[..8]);
         // A statement is undone, and the transaction goes on.
         assert_eq!(put(&header(true), 4152), SQLITE_OK);
         assert_eq!(put(&page, 4176), SQLITE_OK);
@@ -254,8 +256,7 @@ fn what_the_disk_refused_is_in_the_commit_or_the_commit_is_nowhere() {
         (*file).is_full = true;
         assert_eq!(put(&header(false), 32), SQLITE_OK);
         assert_eq!(put(&page, 56), SQLITE_OK);
-        let found = read(log, room.as_mut_ptr().cast(), 8, 32);
-        assert_eq!(found, SQLITE_FULL);
+        assert_eq!(read(log, found.as_mut_ptr().cast(), 8, 28), SQLITE_FULL);
         (*file).is_full = false;
         assert_eq!(put(&header(true), 4152), SQLITE_OK);
         assert_eq!(put(&page, 4176), SQLITE_OK);

@@ -57,8 +57,9 @@ impl Room {
             return true;
         }
         let is_enough = self.free_bytes().is_none_or(|(free, length)| {
-            let needed = (self.pages * self.page_bytes).saturating_sub(length);
-            free >= growth.saturating_add(needed).saturating_add(ASIDE)
+            let copy = (self.pages * self.page_bytes).saturating_sub(length);
+            let needed = growth.saturating_add(copy);
+            needed == 0 || free >= needed.saturating_add(ASIDE)
         });
         if is_enough {
             self.assured = self.pages;

@@ -117,6 +117,11 @@ impl Turn {
         while self.is_brought(bodies, members.len()) {
             // As long as it has bodies, its caller is one of those who wait.
             self.settle_unless(true);
+            if let Err(away) = self.may_begin() {
+                // Nor may those that the caller would add.
+                members.push(Member::alone(Ok(Err(away))));
+                break;
+            }
             let next = members.len();
             if self.batch.is_some() || !may_share_fate {
                 members.push(self.run(&mut |tx| bodies.run(next, tx)));
@@ -127,6 +132,14 @@ impl Turn {
             members.extend(ran);
         }
         members
+    }
+
+    /// Whether a batch may be opened, if there is none.
+    fn may_begin(&self) -> Result<(), StoreError> {
+        match (&self.batch, &self.flushes) {
+            (None, Some(flushes)) => flushes.answer(),
+            _ => Ok(()),
+        }
     }
 
     /// Whether there is a body with this number. The batch does not age while its caller waits for
@@ -213,23 +226,20 @@ impl Turn {
 
     /// Becomes a member of the open batch, or opens one.
     fn join(&mut self) -> Result<Arc<Outcome>, StoreError> {
-        let batch = match &mut self.batch {
-            Some(batch) => batch,
-            none => {
-                if let Some(flushes) = &self.flushes
-                    && flushes.has_failed()
-                {
-                    flushes.mend(log_pages(&mut self.conn)?)?;
-                    self.seen = None;
-                }
-                begin(&mut self.conn)?;
-                none.insert(Batch {
-                    opened: Instant::now(),
-                    members: 0,
-                    outcome: Arc::default(),
-                })
+        if self.batch.is_none() {
+            if let Some(flushes) = &self.flushes
+                && flushes.has_failed()
+            {
+                flushes.mend(log_pages(&mut self.conn)?)?;
+                self.seen = None;
             }
-        };
+            begin(&mut self.conn).inspect_err(|error| self.heed(error))?;
+        }
+        let batch = self.batch.get_or_insert_with(|| Batch {
+            opened: Instant::now(),
+            members: 0,
+            outcome: Arc::default(),
+        });
         batch.members += 1;
         Ok(Arc::clone(&batch.outcome))
     }
@@ -255,12 +265,22 @@ impl Turn {
     /// after an error.
     fn body(&mut self, body: &mut Body<'_>) -> Result<Option<Vec<CompanyId>>, StoreError> {
         let mut tx = Transaction::on(&mut self.conn);
-        match body(&mut tx)? {
+        let written = body(&mut tx).and_then(|verdict| match verdict {
             Verdict::Commit => {
                 let (companies, _number) = tx.write_journal()?;
                 Ok(Some(companies))
             }
             Verdict::RollBack => Ok(None),
+        });
+        written.inspect_err(|error| self.heed(error))
+    }
+
+    /// Has the log give its room back after a failure for want of it.
+    fn heed(&self, error: &StoreError) {
+        if let Some(checkpoints) = &self.checkpoints
+            && (is_of_disk(error) || matches!(error, StoreError::Full(_)))
+        {
+            checkpoints.after_refusal();
         }
     }
 
