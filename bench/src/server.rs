@@ -69,6 +69,8 @@ impl Server {
             .arg(start.data_dir)
             // No agent runs here, so there is nothing to wait for at the end.
             .env("WORKFORCE_DRAIN_SEC", "1")
+            // The first one falls into a figure, and those after it meet another machine.
+            .env("WORKFORCE_SNAPSHOTS_SEC", "0")
             .current_dir(start.data_dir)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
