@@ -63,6 +63,22 @@ impl Database {
         checkpoint(&mut self.writer, Mode::Look).unwrap().unwrap()
     }
 
+    /// How long the file of the log is.
+    fn log_bytes(&self) -> u64 {
+        let log = self.folder.path().join("notes.db-wal");
+        std::fs::metadata(log).unwrap().len()
+    }
+
+    /// A reader that holds what is in the log now.
+    fn reader(&self) -> Connection {
+        let mut reader = connect(&self.folder, "");
+        Begin.run(&mut reader).unwrap();
+        sql_query("SELECT count(*) FROM notes")
+            .execute(&mut reader)
+            .unwrap();
+        reader
+    }
+
     fn ends_soon(&self) -> bool {
         self.checkpoints.shared.ends_soon.load(Ordering::Relaxed)
     }
@@ -107,11 +123,7 @@ fn the_log_is_copied_beside_the_writer_and_begins_anew() {
 #[test]
 fn a_log_that_a_reader_held_is_not_left_to_a_commit() {
     let mut database = Database::new();
-    let mut reader = connect(&database.folder, "");
-    Begin.run(&mut reader).unwrap();
-    sql_query("SELECT count(*) FROM notes")
-        .execute(&mut reader)
-        .unwrap();
+    let mut reader = database.reader();
     database.fill_log();
     thread::sleep(3 * PAUSE);
     database.commit();
@@ -133,8 +145,7 @@ fn the_room_of_the_log_is_given_back_when_a_commit_was_refused() {
     thread::sleep(3 * PAUSE);
     assert!(database.log().rest() > 0, "a little is left");
     database.checkpoints.after_refusal();
-    let log = database.folder.path().join("notes.db-wal");
-    wait_until(|| std::fs::metadata(&log).unwrap().len() == 0);
+    wait_until(|| database.log_bytes() == 0);
     database.commit();
     assert!(database.log().log < 200, "it begins anew");
 }
@@ -144,33 +155,25 @@ fn the_room_of_a_log_in_which_nothing_is_left_is_given_back_too() {
     let mut database = Database::new();
     database.fill_log();
     database.commit_until_anew();
-    let log = database.folder.path().join("notes.db-wal");
-    let length = || std::fs::metadata(&log).unwrap().len();
     // Whoever restarts finds the file as long as it was.
-    assert!(length() > 0);
+    assert!(database.log_bytes() > 0);
     checkpoint(&mut database.writer, Mode::Copy).unwrap();
     database.checkpoints.after_refusal();
-    wait_until(|| length() == 0);
+    wait_until(|| database.log_bytes() == 0);
 }
 
 #[test]
 fn the_room_of_the_log_is_given_back_when_its_reader_has_left() {
     let mut database = Database::new();
     database.commit();
-    let mut reader = connect(&database.folder, "");
-    Begin.run(&mut reader).unwrap();
-    sql_query("SELECT count(*) FROM notes")
-        .execute(&mut reader)
-        .unwrap();
+    let mut reader = database.reader();
     database.commit();
     database.checkpoints.after_refusal();
     thread::sleep(3 * PAUSE);
-    let log = database.folder.path().join("notes.db-wal");
-    let length = || std::fs::metadata(&log).unwrap().len();
-    assert!(length() > 0, "it is read");
+    assert!(database.log_bytes() > 0, "it is read");
     Rollback.run(&mut reader).unwrap();
     // Nothing is committed, and no other write is refused.
-    wait_until(|| length() == 0);
+    wait_until(|| database.log_bytes() == 0);
 }
 
 #[test]
