@@ -44,6 +44,7 @@ pub const COMMON: &[Common] = &[
             Code::CredentialInvalid,
             Code::AgentInactive,
             Code::RunMismatch,
+            Code::Busy,
             Code::Contended,
             Code::StoreUnavailable,
             Code::StorageFull,

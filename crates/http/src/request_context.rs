@@ -1,6 +1,7 @@
 //! One request and its answer: what every handler has in common.
 
 mod execute;
+mod pool;
 mod queued_write;
 mod request;
 mod response;
@@ -12,9 +13,9 @@ pub(crate) use request::{Request, TICKET};
 
 use std::sync::Arc;
 
+use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Bytes;
-use actix_web::{HttpResponse, web};
 use serde::Serialize;
 use tokio::sync::oneshot;
 use workforce_app::{Context, Failure, Refusal};
@@ -29,6 +30,7 @@ use crate::state::State;
 use crate::waiting_writes::{PATIENCE, Room};
 use execute::StreamRead;
 pub(crate) use execute::caller_name;
+use pool::in_pool;
 use queued_write::Steps;
 use response::Response;
 
@@ -101,16 +103,12 @@ impl RequestContext {
     {
         let request_id = self.request.request_id.clone();
         let span = tracing::Span::current();
-        let looked = web::block(move || {
+        let looked = in_pool(move || {
             let _entered = span.enter();
             let found = self.preflight_now(parse, act);
             found.map(|(found, _ignored_run)| (self, found))
         });
-        match looked.await {
-            Ok(Ok(found)) => Ok(found),
-            Ok(Err(problem)) => Err(problem.answer(&request_id)),
-            Err(panicked) => Err(Problem::internal(&panicked).answer(&request_id)),
-        }
+        looked.await.map_err(|problem| problem.answer(&request_id))
     }
 
     /// The answer to a request that a handler refuses by itself.
@@ -151,9 +149,8 @@ impl RequestContext {
         E: Refusal,
         B: Serialize + Send + 'static,
     {
-        match self.state.waiting_writes.room(self.request.body.len()) {
-            Ok(room) => self.room = Some(room),
-            Err(problem) => return self.refuse(problem),
+        if let Err(problem) = self.take_room() {
+            return self.refuse(problem);
         }
         if self.state.ports.store.has_one_writer() {
             let steps = Steps { parse, act, answer };
@@ -179,9 +176,7 @@ impl RequestContext {
         E: Refusal,
     {
         let rqctx = Arc::clone(self);
-        web::block(move || rqctx.read_for_stream_now(is_first, act))
-            .await
-            .unwrap_or_else(|panicked| Err(Problem::internal(&panicked)))
+        in_pool(move || rqctx.read_for_stream_now(is_first, act)).await
     }
 
     /// Serves a request that changes something in the store and outside of it,
@@ -191,7 +186,7 @@ impl RequestContext {
     /// commit. The answer to a request with a key is kept last of all: whoever
     /// lost it to a crash in between finds what is done.
     pub(crate) async fn write_with_side_effect<I, P, X, T, E, B>(
-        self,
+        mut self,
         parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
         plan: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<P, Failure<E>> + Send + 'static,
         outside: impl FnOnce(&State, &I, P) -> Result<X, Problem> + Send + 'static,
@@ -202,10 +197,22 @@ impl RequestContext {
         E: Refusal,
         B: Serialize,
     {
+        if let Err(problem) = self.take_room() {
+            return self.refuse(problem);
+        }
         self.run_blocking(move |rqctx| {
             rqctx.write_with_side_effect_now(parse, plan, outside, act, finish)
         })
         .await
+    }
+
+    /// Takes part in the room of all writes that wait, with the body that the request has now.
+    ///
+    /// # Errors
+    /// `busy` when there is no room for it; `body_too_large` when there never is.
+    fn take_room(&mut self) -> Result<(), Problem> {
+        self.room = Some(self.state.waiting_writes.room(&self.request.body)?);
+        Ok(())
     }
 
     /// One hop to the threads that read, and back.
@@ -223,7 +230,7 @@ impl RequestContext {
         let read = state.store_lane.read(move || (serve(), durable(&*store)));
         let served = match read.await {
             Ok((served, durable)) => until(durable).await.and(served),
-            Err(panicked) => Err(Problem::internal(&panicked)),
+            Err(problem) => Err(problem),
         };
         answered(served, &request_id)
     }
@@ -245,8 +252,7 @@ impl RequestContext {
         serve: impl FnOnce(&Self) -> Result<Response, Problem> + Send + 'static,
     ) -> HttpResponse {
         let request_id = self.request.request_id.clone();
-        let served = web::block(self.serving(serve)).await;
-        let served = served.unwrap_or_else(|panicked| Err(Problem::internal(&panicked)));
+        let served = in_pool(self.serving(serve)).await;
         answered(served, &request_id)
     }
 

@@ -16,11 +16,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
-use tokio::sync::oneshot::{self, error::RecvError};
+use tokio::sync::oneshot;
 
 use crate::blocking_threads::BlockingThreads;
 use crate::problem::Problem;
-use crate::waiting_writes::Turn;
+use crate::waiting_writes::{self, GivenUp, Turn, drop_taken};
 
 /// A request that takes longer is slow, and has a thread added when others wait.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -52,7 +52,7 @@ pub(crate) struct StoreLane {
 }
 
 struct Line {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<Turn<Job>>,
     /// Since when each request runs that was taken.
     running: Vec<Instant>,
     /// Threads that take them now.
@@ -80,22 +80,21 @@ impl StoreLane {
         lock(&self.line).threads = threads;
     }
 
-    /// What `read` finds, when its turn has come. It is left out when nobody waits for it then.
+    /// What `read` finds, when its turn has come, unless nobody waits for it any more.
     ///
     /// # Errors
-    /// When it panicked.
+    /// `busy` when its turn does not come in time; when it panicked.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, RecvError> {
+    ) -> Result<T, Problem> {
         let (sender, found) = oneshot::channel();
-        self.submit(Box::new(move || {
-            if !sender.is_closed() {
-                // Whoever does not wait any more does not need it.
-                let _ = sender.send(read());
-            }
+        let turn = self.submit(Box::new(move || {
+            // Whoever asked may have left meanwhile.
+            let _ = sender.send(read());
         }));
-        found.await
+        let _given_up = GivenUp::after(Duration::ZERO, &turn);
+        turn.outcome(waiting_writes::PATIENCE, found).await
     }
 
     /// What becomes of `write`, when its turn has come. It is run even when whoever sent it has
@@ -109,25 +108,23 @@ impl StoreLane {
         write: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Problem> {
         let (sender, written) = oneshot::channel();
-        let turn = Turn::of(move || {
+        let turn = self.submit(Box::new(move || {
             // Whoever sent it may have left meanwhile.
             let _ = sender.send(write());
-        });
-        let its = turn.clone();
-        self.submit(Box::new(move || {
-            if let Some(write) = its.take() {
-                write();
-            }
         }));
+        let _given_up = GivenUp::after(patience, &turn);
         turn.outcome(patience, written).await
     }
 
-    fn submit(&self, job: Job) {
+    /// Puts the job at the end of the line.
+    fn submit(&self, job: Job) -> Turn<Job> {
+        let turn = Turn::of(job);
         let mut line = lock(&self.line);
-        line.jobs.push_back(job);
+        drop_taken(&mut line.jobs);
+        line.jobs.push_back(turn.clone());
         let is_served = line.serving >= line.allowed();
         if is_served && line.is_watched {
-            return;
+            return turn;
         }
         line.serving += usize::from(!is_served);
         line.is_watched |= is_served;
@@ -139,6 +136,7 @@ impl StoreLane {
         } else {
             runtime.spawn_blocking(move || serve(&line));
         }
+        turn
     }
 }
 
@@ -174,10 +172,11 @@ fn serve(line: &Mutex<Line>) {
             continue;
         }
         let is_enough = waiting.serving > waiting.allowed();
-        let Some(job) = waiting.jobs.pop_front_if(|_first| !is_enough) else {
+        let Some(turn) = waiting.jobs.pop_front_if(|_first| !is_enough) else {
             waiting.serving -= 1;
             return;
         };
+        let Some(job) = turn.take() else { continue };
         let began = Instant::now();
         waiting.running.push(began);
         drop(waiting);

@@ -67,7 +67,7 @@ async fn few_threads_serve_many_reads() {
 async fn a_quick_read_does_not_wait_for_slow_ones() {
     let lane = lane(1, 4);
     let slow = [slow(&lane).await, slow(&lane).await, slow(&lane).await];
-    assert_eq!(in_time(lane.read(|| 7)).await, Ok(7));
+    assert_eq!(in_time(lane.read(|| 7)).await.unwrap(), 7);
     drop(slow);
     // What was added for them goes with them.
     in_time(async {
@@ -76,7 +76,7 @@ async fn a_quick_read_does_not_wait_for_slow_ones() {
         }
     })
     .await;
-    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
+    assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn there_are_never_more_threads_than_may_be() {
     let waiting = tokio::time::timeout(20 * PATIENCE, lane.read(|| 7)).await;
     assert!(waiting.is_err(), "all threads are busy");
     drop(slow);
-    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
+    assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
 }
 
 #[tokio::test]
@@ -98,7 +98,7 @@ async fn a_read_for_which_nobody_waits_any_more_is_left_out() {
     let left = lane.read(move || counted.fetch_add(1, Ordering::SeqCst));
     assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
     drop(slow);
-    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
+    assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
     assert_eq!(runs.load(Ordering::SeqCst), 0);
 }
 
@@ -111,8 +111,23 @@ async fn a_write_for_which_nobody_waits_any_more_is_carried_out() {
     let left = lane.write(DEADLINE, move || counted.fetch_add(1, Ordering::SeqCst));
     assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
     drop(slow);
-    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
+    assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
     assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_write_whose_client_has_left_is_given_up_when_its_turn_does_not_come() {
+    let lane = lane(1, 1);
+    let slow = slow(&lane).await;
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let left = lane.write(3 * PATIENCE, move || counted.fetch_add(1, Ordering::SeqCst));
+    assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
+    tokio::time::sleep(20 * PATIENCE).await;
+    assert_eq!(Arc::strong_count(&runs), 1, "nothing of it is kept");
+    drop(slow);
+    assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
+    assert_eq!(runs.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]
@@ -124,7 +139,7 @@ async fn a_write_whose_turn_does_not_come_is_refused_and_never_carried_out() {
     let late = lane.write(PATIENCE, move || counted.fetch_add(1, Ordering::SeqCst));
     assert_eq!(in_time(late).await.unwrap_err().code(), Code::Busy);
     drop(slow);
-    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
+    assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
     assert_eq!(runs.load(Ordering::SeqCst), 0);
 }
 
@@ -134,5 +149,5 @@ async fn a_panic_harms_no_other_request() {
     let panicked = in_time(lane.write(DEADLINE, || panic!("broken"))).await;
     assert_eq!(panicked.unwrap_err().code(), Code::Internal);
     assert!(in_time(lane.read(|| panic!("broken"))).await.is_err());
-    assert_eq!(in_time(lane.read(|| 8)).await, Ok(8));
+    assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
 }

@@ -1,22 +1,27 @@
-//! Writes that wait for their turn: only so much of them at once, and only so long.
+//! Requests that wait for their turn: of writes only so much at once, and all only so long.
 //!
 //! A store that stands still would otherwise gather all that is sent to it meanwhile, and carry it
 //! out for clients that left long ago.
 
+mod weight;
+
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::{Instant, sleep_until, timeout};
 use workforce_app::Code;
 
 use crate::problem::Problem;
 
-/// So long a write waits for its turn: longer than one before it may wait for a lock of the
+/// So long a request waits for its turn: longer than one before it may wait for a lock of the
 /// database.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 
-/// What waits holds so many units at most: 64 MiB.
-const UNITS: usize = 16 * 1024;
+/// What waits holds so many units at most: 128 MiB.
+const UNITS: usize = 32 * 1024;
 /// What a unit stands for, in bytes.
 const UNIT: usize = 4 * 1024;
 
@@ -35,12 +40,18 @@ impl Default for WaitingWrites {
 }
 
 impl WaitingWrites {
-    /// Room for a write whose body has so many bytes. Besides these it takes a unit for itself.
+    /// Room for a write with this body, which is kept as it came and as it was read. Besides these
+    /// it takes a unit for itself.
     ///
     /// # Errors
-    /// `busy` when there is none.
-    pub(crate) fn room(&self, body: usize) -> Result<Room, Problem> {
-        let units = u32::try_from(1 + body.div_ceil(UNIT)).unwrap_or(u32::MAX);
+    /// `busy` when there is none. `body_too_large` when there never is.
+    pub(crate) fn room(&self, body: &[u8]) -> Result<Room, Problem> {
+        let units = 1 + weight::of(body).div_ceil(UNIT);
+        if units > UNITS {
+            let detail = "there is no room for as many parts as the body has";
+            return Err(Problem::new(Code::BodyTooLarge, detail));
+        }
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
         let units = Arc::clone(&self.0).try_acquire_many_owned(units);
         units
             .map(|units| Room { _units: units })
@@ -69,6 +80,12 @@ impl<J> Turn<J> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Whether somebody took the job.
+    pub(crate) fn is_taken(&self) -> bool {
+        let job = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        job.is_none()
+    }
+
     /// What is told by whoever carries the job out, however long that takes once it has begun.
     ///
     /// # Errors
@@ -79,7 +96,7 @@ impl<J> Turn<J> {
         patience: Duration,
         mut told: oneshot::Receiver<T>,
     ) -> Result<T, Problem> {
-        let told = match tokio::time::timeout(patience, &mut told).await {
+        let told = match timeout(patience, &mut told).await {
             Ok(told) => told,
             Err(_elapsed) => match self.take() {
                 Some(_dropped) => return Err(busy("the database did not come to it in time")),
@@ -90,8 +107,49 @@ impl<J> Turn<J> {
     }
 }
 
+/// Gives a job up once its time is over, when whoever waited for its outcome has left before: until
+/// then it may still be carried out.
+pub(crate) struct GivenUp<J: Send + 'static> {
+    turn: Turn<J>,
+    at: Instant,
+}
+
+impl<J: Send + 'static> GivenUp<J> {
+    /// Gives `turn` up after `patience`.
+    pub(crate) fn after(patience: Duration, turn: &Turn<J>) -> Self {
+        Self {
+            turn: turn.clone(),
+            at: Instant::now() + patience,
+        }
+    }
+}
+
+impl<J: Send + 'static> Drop for GivenUp<J> {
+    fn drop(&mut self) {
+        if self.turn.is_taken() {
+            return;
+        }
+        let (turn, at) = (self.turn.clone(), self.at);
+        match Handle::try_current() {
+            Ok(runtime) if at > Instant::now() => {
+                runtime.spawn(async move {
+                    sleep_until(at).await;
+                    drop(turn.take());
+                });
+            }
+            _now => drop(turn.take()),
+        }
+    }
+}
+
+/// Drops the first of a line that somebody took. They stand in it in the order in which their time is
+/// over, so that a line that does not move keeps nothing of those that were given up.
+pub(crate) fn drop_taken<J>(line: &mut VecDeque<Turn<J>>) {
+    while line.pop_front_if(|first| first.is_taken()).is_some() {}
+}
+
 fn busy(why: &str) -> Problem {
-    Problem::new(Code::Busy, format!("nothing is written: {why}; try again"))
+    Problem::new(Code::Busy, format!("nothing is done: {why}; try again"))
 }
 
 #[cfg(test)]

@@ -1,27 +1,35 @@
 use super::*;
 
+/// Shorter than any patience.
+const MOMENT: Duration = Duration::from_millis(5);
 const HOUR: Duration = Duration::from_secs(3_600);
 
 #[test]
 fn room_is_given_back_when_a_write_is_done() {
     let waiting = WaitingWrites::default();
-    let large = waiting.room((UNITS - 2) * UNIT).unwrap();
-    let small = waiting.room(0).unwrap();
-    let refused = waiting.room(0).err().unwrap();
+    let large = waiting.room(&vec![b'a'; (UNITS - 2) * UNIT / 4]).unwrap();
+    let small = waiting.room(b"").unwrap();
+    let refused = waiting.room(b"").err().unwrap();
     assert_eq!(refused.code(), Code::Busy);
     drop(small);
     assert!(
-        waiting.room(1).is_err(),
+        waiting.room(b"a").is_err(),
         "a unit for itself, and one for its body"
     );
     drop(large);
-    assert!(waiting.room(1).is_ok());
+    assert!(waiting.room(b"a").is_ok());
 }
 
 #[test]
-fn no_body_is_too_large_to_be_refused() {
+fn a_body_of_many_parts_takes_more_room_or_never_has_any() {
     let waiting = WaitingWrites::default();
-    assert!(waiting.room(usize::MAX).is_err());
+    let room = |objects: usize| waiting.room(&br#"{"":0},"#.repeat(objects));
+    let refused = room(200_000).err().unwrap();
+    assert_eq!(refused.code(), Code::BodyTooLarge);
+    let first = room(100_000).unwrap();
+    assert_eq!(room(100_000).err().unwrap().code(), Code::Busy);
+    drop(first);
+    assert!(room(100_000).is_ok());
 }
 
 #[tokio::test]
@@ -42,6 +50,39 @@ async fn what_has_begun_is_waited_for() {
     tokio::time::sleep(Duration::from_millis(5)).await;
     sender.send(7).unwrap();
     assert_eq!(outcome.await.unwrap().unwrap(), 7);
+}
+
+#[tokio::test]
+async fn what_nobody_waits_for_is_given_up_when_its_time_is_over() {
+    let turn = Turn::of("a write");
+    drop(GivenUp::after(HOUR, &turn));
+    tokio::time::sleep(MOMENT).await;
+    assert!(!turn.is_taken(), "it may still be carried out");
+    drop(GivenUp::after(MOMENT, &turn));
+    timeout(HOUR, async {
+        while !turn.is_taken() {
+            tokio::time::sleep(MOMENT).await;
+        }
+    })
+    .await
+    .unwrap();
+    let turn = Turn::of("what is not needed without its outcome");
+    drop(GivenUp::after(Duration::ZERO, &turn));
+    assert!(turn.is_taken(), "at once");
+}
+
+#[test]
+fn a_line_keeps_nothing_of_the_first_that_were_given_up() {
+    let turns = [Turn::of(0), Turn::of(1), Turn::of(2), Turn::of(3)];
+    let mut line = VecDeque::from(turns.clone());
+    for taken in [0, 1, 3] {
+        turns[taken].take();
+    }
+    drop_taken(&mut line);
+    assert_eq!(line.len(), 2);
+    assert_eq!(line[0].take(), Some(2));
+    drop_taken(&mut line);
+    assert!(line.is_empty());
 }
 
 #[tokio::test]

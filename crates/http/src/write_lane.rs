@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use workforce_domain::port::{DURABLE_WITHIN, Store, StoreError, Tx, Verdict, WriteQueue};
 
 use crate::blocking_threads::BlockingThreads;
-use crate::waiting_writes::Turn;
+use crate::waiting_writes::{Turn, drop_taken};
 
 /// So many share a commit at most.
 const TOGETHER: usize = 64;
@@ -86,6 +86,7 @@ impl WriteLane {
     /// Has `job` run and told what became of it, unless somebody takes it before. Never waits.
     pub(crate) fn submit(&self, store: &Arc<dyn Store>, job: Turn<Box<dyn Job>>) {
         let mut line = self.line.lock();
+        drop_taken(&mut line.jobs);
         line.jobs.push_back(job);
         if line.is_served {
             drop(line);

@@ -6,19 +6,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
-use actix_web::web;
 use serde::Serialize;
 use tokio::sync::oneshot;
 use workforce_app::{Context, Failure, Refusal};
 use workforce_domain::port::{StoreError, Tx, Verdict};
 
 use super::execute::ParsedWrite;
+use super::pool::in_pool;
 use super::response::ServedWrite;
 use super::{Request, RequestContext};
 use crate::idempotency::KeyGuard;
 use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
-use crate::waiting_writes::{PATIENCE, Turn};
+use crate::waiting_writes::{GivenUp, PATIENCE, Turn};
 use crate::write_lane::Job;
 
 /// A request with a longer body is made ready on the blocking pool.
@@ -118,12 +118,11 @@ impl RequestContext {
         let ready = if self.request.body.len() <= SMALL_BODY && self.scrubs_without_store() {
             self.make_ready(steps.parse).map(|ready| (self, ready))
         } else {
-            let made = web::block(move || {
+            let made = in_pool(move || {
                 let ready = self.make_ready(steps.parse);
                 ready.map(|ready| (self, ready))
             });
             made.await
-                .unwrap_or_else(|panicked| Err(Problem::internal(&panicked)))
         };
         let (rqctx, (parsed, claim)) = match ready {
             Ok(ready) => ready,
@@ -142,6 +141,7 @@ impl RequestContext {
             served,
         };
         let turn = Turn::of(Box::new(job) as Box<dyn Job>);
+        let _given_up = GivenUp::after(PATIENCE, &turn);
         state.write_lane.submit(&state.ports.store, turn.clone());
         match turn.outcome(PATIENCE, outcome).await.flatten() {
             Ok((rqctx, served)) => match served.response() {

@@ -1,11 +1,12 @@
 //! Serving a request whose effect is not the store's alone.
 
-use actix_web::{HttpResponse, web};
+use actix_web::HttpResponse;
 use serde::Serialize;
 use workforce_app::{Context, Failure, Refusal, Signal};
 use workforce_domain::port::{Reads, Tx};
 
 use super::execute::caller_name;
+use super::pool::in_pool;
 use super::response::Response;
 use super::{Request, RequestContext};
 use crate::problem::{Problem, into_problem};
@@ -36,18 +37,20 @@ impl RequestContext {
         T: Send + 'static,
         E: Refusal,
     {
+        if let Err(problem) = self.take_room() {
+            return Err(self.refuse(problem));
+        }
         let request_id = self.request.request_id.clone();
         let span = tracing::Span::current();
-        let planned = web::block(move || {
+        let planned = in_pool(move || {
             let _entered = span.enter();
             let planned = self.scrub().and_then(|()| self.plan_now(parse, act));
             planned.map(|planned| (self, planned))
         });
         match planned.await {
-            Ok(Ok((rqctx, Planned::Found(found)))) => Ok((rqctx, found)),
-            Ok(Ok((rqctx, Planned::Answered(response)))) => Err(rqctx.answer(*response)),
-            Ok(Err(problem)) => Err(problem.answer(&request_id)),
-            Err(panicked) => Err(Problem::internal(&panicked).answer(&request_id)),
+            Ok((rqctx, Planned::Found(found))) => Ok((rqctx, found)),
+            Ok((rqctx, Planned::Answered(response))) => Err(rqctx.answer(*response)),
+            Err(problem) => Err(problem.answer(&request_id)),
         }
     }
 
@@ -94,16 +97,12 @@ impl RequestContext {
     {
         let request_id = self.request.request_id.clone();
         let span = tracing::Span::current();
-        let written = web::block(move || {
+        let written = in_pool(move || {
             let _entered = span.enter();
             let written = parse(&self.request).and_then(|input| self.write_part_now(&input, act));
             written.map(|written| (self, written))
         });
-        match written.await {
-            Ok(Ok(written)) => Ok(written),
-            Ok(Err(problem)) => Err(problem.answer(&request_id)),
-            Err(panicked) => Err(Problem::internal(&panicked).answer(&request_id)),
-        }
+        written.await.map_err(|problem| problem.answer(&request_id))
     }
 
     fn write_part_now<I, T, E: Refusal>(

@@ -1,13 +1,13 @@
 //! A ticket in the place of a credential (docs/events.md#tickets). It stands in
 //! the address, where a browser can put it, and opens one stream.
 
-use actix_web::web;
 use workforce_app::Failure;
 use workforce_app::authenticate::AuthError;
 use workforce_app::stream_tickets;
 use workforce_domain::ticket::StreamTicket;
 
 use super::RequestContext;
+use super::pool::in_pool;
 use super::request::TICKET;
 use crate::problem::{Problem, into_problem};
 
@@ -22,13 +22,11 @@ impl RequestContext {
         if !self.request.brings_ticket() {
             return Ok(self);
         }
-        let redeemed = web::block(move || {
+        let redeemed = in_pool(move || {
             self.request.ticket = Some(self.redeem_now()?);
             Ok(self)
         });
-        redeemed
-            .await
-            .unwrap_or_else(|panicked| Err(Problem::internal(&panicked)))
+        redeemed.await
     }
 
     fn redeem_now(&self) -> Result<StreamTicket, Problem> {

@@ -11,7 +11,6 @@ use tempfile::TempDir;
 use workforce_testkit::postgres::{
     Proxy, Stop, TestDatabase, migrated_database, own_cluster, shared_cluster_url,
 };
-use workforce_testkit::store::SideConnection;
 
 use crate::harness::{Server, folder};
 
@@ -165,7 +164,7 @@ fn under_load(office: &Office, named: &str, fault: impl FnOnce(&Told)) {
     assert!(denied.is_empty(), "told as not made: {denied:?}");
 }
 
-fn database() -> Option<TestDatabase> {
+pub(crate) fn database() -> Option<TestDatabase> {
     shared_cluster_url().map(|url| migrated_database(&url))
 }
 
@@ -224,96 +223,4 @@ fn readiness_does_not_wait_for_a_database_that_stands_still() {
     assert_eq!(answer["code"], "store_unavailable");
     line.thaw();
     assert_eq!(ready().0, 200);
-}
-
-#[test]
-fn writes_that_all_wait_for_a_lock_keep_nothing_else_waiting() {
-    // More than there are connections.
-    const STUCK: usize = 24;
-    let Some(database) = database() else { return };
-    let office = Office::on(database);
-    let mut holder = SideConnection::to(office.database.url());
-    holder.execute_all("BEGIN; SELECT id FROM companies FOR UPDATE");
-    let mut observer = SideConnection::to(office.database.url());
-    thread::scope(|scope| {
-        let write = |number: usize| {
-            let office = &office;
-            move || {
-                let issue = json!({ "title": format!("Issue {number}") });
-                office.server.post(&office.issues(), &issue);
-            }
-        };
-        let writers: Vec<_> = (0..STUCK)
-            .map(|number| scope.spawn(write(number)))
-            .collect();
-        while !observer.somebody_waits_for_a_lock() {
-            thread::sleep(Duration::from_millis(10));
-        }
-        // In that time a thread is added for each write that may have one.
-        thread::sleep(Duration::from_secs(1));
-        for _ in 0..10 {
-            office.server.get(&office.issues());
-            let (status, answer) =
-                office
-                    .server
-                    .send("GET", "/api/health/ready", None, &json!(null));
-            assert_eq!(status, 200, "{answer}");
-        }
-        assert!(writers.iter().all(|writer| !writer.is_finished()));
-        holder.execute("COMMIT");
-    });
-    assert_eq!(office.titles().len(), STUCK);
-}
-
-#[test]
-fn writes_that_wait_long_for_a_lock_are_refused_and_never_written() {
-    // Several times as many as take writes to the database at once.
-    const STUCK: usize = 48;
-    let Some(database) = database() else { return };
-    let office = Office::on(database);
-    let other = office
-        .server
-        .post("/api/companies", &json!({ "name": "Other" }));
-    let other = format!("/api/companies/{}/issues", other["id"].as_str().unwrap());
-    let mut holder = SideConnection::to(office.database.url());
-    holder.execute_all(&format!(
-        "BEGIN; SELECT id FROM companies WHERE id = '{}' FOR UPDATE",
-        office.company
-    ));
-    let told: Vec<_> = thread::scope(|scope| {
-        let writers: Vec<_> = (0..STUCK)
-            .map(|number| {
-                let office = &office;
-                scope.spawn(move || {
-                    let issue = json!({ "title": format!("Issue {number}") });
-                    let issues = office.issues();
-                    let (status, answer) = office.server.send("POST", &issues, None, &issue);
-                    assert_eq!(
-                        (status, &answer["retryable"]),
-                        (503, &json!(true)),
-                        "{answer}"
-                    );
-                    answer["code"].as_str().unwrap().to_owned()
-                })
-            })
-            .collect();
-        writers.into_iter().map(|it| it.join().unwrap()).collect()
-    });
-    // Those that waited for the lock, and those that waited for them.
-    for code in ["contended", "busy"] {
-        assert!(told.iter().any(|it| it == code), "{told:?}");
-    }
-    assert!(
-        told.iter().all(|it| it == "contended" || it == "busy"),
-        "{told:?}"
-    );
-    // Nobody else waits any more, though the lock is still held.
-    office.server.post(&other, &json!({ "title": "Elsewhere" }));
-    holder.execute("COMMIT");
-    office
-        .server
-        .post(&office.issues(), &json!({ "title": "Afterwards" }));
-    let mut titles = office.titles();
-    titles.sort_unstable();
-    assert_eq!(titles, ["Afterwards", "Elsewhere"]);
 }

@@ -21,6 +21,7 @@ mod containment;
 mod crashes;
 mod crawl;
 mod database_faults;
+mod database_locks;
 mod demos;
 mod disks;
 mod doctor;

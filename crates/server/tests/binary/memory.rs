@@ -1,13 +1,15 @@
-//! What a load took of memory goes back when it is over.
+//! What a load takes of memory has a bound, and goes back when it is over.
 
 use std::fs;
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::faulty_disk::FaultyDisk;
 use crate::harness::{PATIENCE, Server, folder};
-use crate::office::on_both;
+use crate::office::{Office, on_both};
 
 /// A text of many pages, most of which are in no other table.
 const TEXT: usize = 40 * 1024;
@@ -53,4 +55,45 @@ on_both! {
             thread::sleep(Duration::from_millis(200));
         }
     }
+}
+
+/// A body of which what is read takes a hundred times its length.
+fn of_many_parts() -> Value {
+    let parts: Vec<_> = (0..8_000).map(|_| json!({ "": 0 })).collect();
+    json!({ "name": "Ada", "role": "engineer", "adapterConfig": { "command": "true", "parts": parts } })
+}
+
+#[test]
+fn writes_of_many_parts_that_wait_for_the_disk_have_a_bound() {
+    // More than a GiB, read.
+    const SENT: usize = 200;
+    /// In KiB.
+    const BOUND: u64 = 512 * 1024;
+    let data = folder();
+    let disk = FaultyDisk::of("workforce.db-wal");
+    let server = Server::start_unheard(data.path(), &[], &disk.variables(), Stdio::null());
+    let office = Office::open(&server);
+    let agents = format!("/api/companies/{}/agents", office.company);
+    let agent = of_many_parts();
+    disk.slow_down();
+    let (told, peak) = thread::scope(|scope| {
+        let writers: Vec<_> = (0..SENT)
+            .map(|_| scope.spawn(|| server.send("POST", &agents, None, &agent)))
+            .collect();
+        let mut peak = 0;
+        // Until it is known that the disk does not answer.
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(4) {
+            peak = peak.max(memory(&server));
+            thread::sleep(Duration::from_millis(20));
+        }
+        disk.free();
+        let told: Vec<_> = writers.into_iter().map(|it| it.join().unwrap()).collect();
+        (told, peak)
+    });
+    assert!(peak < BOUND, "{peak} KiB");
+    let busy = told.iter().filter(|(_, it)| it["code"] == "busy").count();
+    assert!(busy > 0, "there is room for all");
+    let made = told.iter().filter(|(status, _)| *status == 201).count();
+    assert_eq!(made + busy, SENT, "{:?}", told.last());
 }

@@ -3,12 +3,14 @@
 //! Left to itself, SQLite has the commit that fills the log do this, and whoever waits for that
 //! commit waits for the copying: for a moment each time, and for seconds when a long read had kept
 //! the log from being emptied. Here a thread copies while the writer goes on. The log begins anew
-//! only when all of it has been copied, so the writer copies the last of a long one, which is
-//! little, between two commits. What the thread copied it also has flushed to the disk: SQLite does
-//! that with the last page of the log, and so would leave it to the writer.
+//! only when all of it has been copied, so the writer copies the last of a long one between two
+//! commits. Before that the thread copies again and again, each time less, until it is little. What
+//! the thread copied it also has flushed to the disk: SQLite does that with the last page of the log,
+//! and so would leave it to the writer.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
+use std::fs::File;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -31,6 +33,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// So long it waits after a failure, and for a commit when somebody stood in its way: on a full disk
 /// none comes before the log is copied.
 const RETRY: Duration = Duration::from_secs(1);
+/// So often at most it copies what came while it copied, before the writer ends a long log. Each time
+/// takes about half as long as the one before, unless as much is added as is copied.
+const ROUNDS: usize = 4;
 
 /// The thread that copies, until dropped.
 pub(in crate::store::sqlite) struct Checkpoints {
@@ -216,7 +221,7 @@ impl Copier {
         if worth == Worth::Much && !before.is_much() {
             return Ok(Some(before.left_after(before)));
         }
-        let Some(copied) = self.copy(before)? else {
+        let Some(copied) = self.copy(before, flushed_in_pieces)? else {
             return Ok(None);
         };
         if copied.is_much() {
@@ -228,11 +233,34 @@ impl Copier {
         }
         self.left = self.checkpoint(Mode::Look)?;
         // What came in the pause before the copy says nothing of what comes in its time.
-        let before = left.unwrap_or(before);
+        let before = self.copy_end()?.or(left).unwrap_or(before);
         Ok(self.left.map(|after| after.left_after(before)))
     }
 
-    fn copy(&mut self, before: Log) -> Result<Option<Log>, StoreError> {
+    /// Copies what came while a long log was copied, as long as the writer would wait for it. Returns
+    /// what the last round began with, if there was one.
+    fn copy_end(&mut self) -> Result<Option<Log>, StoreError> {
+        let mut began_with = None;
+        for _ in 0..ROUNDS {
+            let Some(before) = self.left.filter(|log| log.is_much_for_writer()) else {
+                break;
+            };
+            // All at once: in pieces it takes so long that as much is added meanwhile.
+            if self.copy(before, File::sync_data)?.is_none() {
+                break;
+            }
+            began_with = Some(before);
+            self.left = self.checkpoint(Mode::Look)?;
+        }
+        Ok(began_with)
+    }
+
+    /// Copies the log, and has what is in the database file then `flushed`.
+    fn copy(
+        &mut self,
+        before: Log,
+        flushed: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<Option<Log>, StoreError> {
         let lock = Arc::clone(&self.lock);
         let file = lock.database();
         let copied = if before.rest() < LONG {
@@ -241,7 +269,7 @@ impl Copier {
             written_back(file, || copy(&mut self.conn, &self.flushes)).map_err(not_flushed)??
         };
         if self.durability == Durability::PowerLoss {
-            flushed_in_pieces(file).map_err(not_flushed)?;
+            flushed(file).map_err(not_flushed)?;
         }
         Ok(copied)
     }

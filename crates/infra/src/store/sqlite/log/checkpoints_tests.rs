@@ -217,6 +217,49 @@ fn a_log_that_another_copies_is_not_taken_for_copied() {
     });
 }
 
+/// What the thread copies with, of a long log that nobody has copied.
+fn copier_of_long_log(database: &mut Database) -> Copier {
+    let mut conn = connect(&database.folder, "PRAGMA synchronous = OFF;");
+    let flusher = Flusher::start(None, Supervisor::default()).unwrap();
+    let elsewhere = database.folder.path().join("elsewhere");
+    // The thread would copy it.
+    database.checkpoints.shared.state().closing = true;
+    sql_query("INSERT INTO notes VALUES (zeroblob(4096 * 8000))")
+        .execute(&mut database.writer)
+        .unwrap();
+    let left = checkpoint(&mut conn, Mode::Look).unwrap();
+    Copier {
+        conn,
+        flushes: Arc::clone(flusher.flushes()),
+        lock: Arc::new(ExclusiveLock::take(&elsewhere).unwrap()),
+        durability: Durability::PowerLoss,
+        left,
+    }
+}
+
+#[test]
+fn what_came_to_a_long_log_while_it_was_copied_is_not_left_to_the_writer() {
+    let mut database = Database::new();
+    let mut copier = copier_of_long_log(&mut database);
+    let left = copier.left.unwrap();
+    assert!(left.is_much_for_writer());
+    let began_with = copier.copy_end().unwrap().unwrap();
+    assert_eq!(began_with.rest(), left.rest());
+    assert_eq!(copier.left.unwrap().rest(), 0);
+    assert!(copier.copy_end().unwrap().is_none(), "nothing is left");
+}
+
+#[test]
+fn what_a_reader_holds_is_not_tried_for_ever() {
+    let mut database = Database::new();
+    database.commit();
+    let mut reader = database.reader();
+    let mut copier = copier_of_long_log(&mut database);
+    copier.copy_end().unwrap().unwrap();
+    assert!(copier.left.unwrap().is_much_for_writer(), "it is held");
+    Rollback.run(&mut reader).unwrap();
+}
+
 #[test]
 fn the_writer_ends_a_long_log_when_the_rest_is_little_or_no_longer_becomes_less() {
     let log = |log, checkpointed| Log {

@@ -58,7 +58,12 @@ impl Log {
 
     /// Whether the rest is much for the thread, or for the writer, whose it is next.
     pub(super) const fn is_much(self) -> bool {
-        self.rest() >= WORTH_COPYING || (self.log >= LONG && self.rest() >= TOO_MANY_FOR_WRITER)
+        self.rest() >= WORTH_COPYING || self.is_much_for_writer()
+    }
+
+    /// Whether the log is to begin anew, and more is left than the writer should copy.
+    pub(super) const fn is_much_for_writer(self) -> bool {
+        self.log >= LONG && self.rest() >= TOO_MANY_FOR_WRITER
     }
 
     /// Leaves the rest to the writer, which waits for it, when the log is long, and the rest is little

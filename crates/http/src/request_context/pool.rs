@@ -1,0 +1,26 @@
+//! Work on the blocking threads of the worker that has the request.
+
+use actix_web::rt::task::spawn_blocking;
+use tokio::sync::oneshot;
+
+use crate::problem::Problem;
+use crate::waiting_writes::{GivenUp, PATIENCE, Turn};
+
+/// What `work` leads to on a thread that may block. It goes on when whoever waited for it has left.
+///
+/// # Errors
+/// Its own. `busy` when no thread comes to it in time, such as when what all of them ask is locked:
+/// then it is not begun. When it panicked.
+pub(super) async fn in_pool<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let (sender, done) = oneshot::channel();
+    let turn = Turn::of(Box::new(move || {
+        // Whoever sent it may have left meanwhile.
+        let _ = sender.send(work());
+    }) as Box<dyn FnOnce() + Send>);
+    let its = turn.clone();
+    spawn_blocking(move || its.take().map(|work| work()));
+    let _given_up = GivenUp::after(PATIENCE, &turn);
+    turn.outcome(PATIENCE, done).await.flatten()
+}
