@@ -39,6 +39,7 @@ mod store_lane;
 mod streamed_request;
 mod streams;
 mod transfers;
+mod turn;
 mod upload;
 mod waiting_writes;
 mod write_lane;

@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 
 use crate::blocking_threads::BlockingThreads;
 use crate::problem::Problem;
-use crate::waiting_writes::{self, GivenUp, Turn, drop_taken};
+use crate::turn::{self, GivenUp, Turn, drop_taken};
 
 /// A request that takes longer is slow, and has a thread added when others wait.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -94,7 +94,7 @@ impl StoreLane {
             let _ = sender.send(read());
         }));
         let _given_up = GivenUp::after(Duration::ZERO, &turn);
-        turn.outcome(waiting_writes::PATIENCE, found).await
+        turn.outcome(turn::PATIENCE, found).await
     }
 
     /// What becomes of `write`, when its turn has come. It is run even when whoever sent it has

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use workforce_domain::port::{DURABLE_WITHIN, Store, StoreError, Tx, Verdict, WriteQueue};
 
 use crate::blocking_threads::BlockingThreads;
-use crate::waiting_writes::{Turn, drop_taken};
+use crate::turn::{Turn, drop_taken};
 
 /// So many share a commit at most.
 const TOGETHER: usize = 64;

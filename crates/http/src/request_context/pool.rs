@@ -4,7 +4,7 @@ use actix_web::rt::task::spawn_blocking;
 use tokio::sync::oneshot;
 
 use crate::problem::Problem;
-use crate::waiting_writes::{GivenUp, PATIENCE, Turn};
+use crate::turn::{GivenUp, PATIENCE, Turn};
 
 /// What `work` leads to on a thread that may block. It goes on when whoever waited for it has left.
 ///

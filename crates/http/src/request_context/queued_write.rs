@@ -18,7 +18,7 @@ use super::{Request, RequestContext};
 use crate::idempotency::KeyGuard;
 use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
-use crate::waiting_writes::{GivenUp, PATIENCE, Turn};
+use crate::turn::{GivenUp, PATIENCE, Turn};
 use crate::write_lane::Job;
 
 /// A request with a longer body is made ready on the blocking pool.
