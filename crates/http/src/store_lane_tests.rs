@@ -89,13 +89,19 @@ async fn there_are_never_more_threads_than_may_be() {
     assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
 }
 
+/// A job, and how often it was run.
+fn counted() -> (Arc<AtomicUsize>, impl FnOnce() -> usize + Send + 'static) {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    (runs, move || counted.fetch_add(1, Ordering::SeqCst))
+}
+
 #[tokio::test]
 async fn a_read_for_which_nobody_waits_any_more_is_left_out() {
     let lane = lane(1, 1);
     let slow = slow(&lane).await;
-    let runs = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&runs);
-    let left = lane.read(move || counted.fetch_add(1, Ordering::SeqCst));
+    let (runs, job) = counted();
+    let left = lane.read(job);
     assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
     drop(slow);
     assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
@@ -106,9 +112,8 @@ async fn a_read_for_which_nobody_waits_any_more_is_left_out() {
 async fn a_write_for_which_nobody_waits_any_more_is_carried_out() {
     let lane = lane(1, 1);
     let slow = slow(&lane).await;
-    let runs = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&runs);
-    let left = lane.write(DEADLINE, move || counted.fetch_add(1, Ordering::SeqCst));
+    let (runs, job) = counted();
+    let left = lane.write(DEADLINE, job);
     assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
     drop(slow);
     assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
@@ -119,12 +124,15 @@ async fn a_write_for_which_nobody_waits_any_more_is_carried_out() {
 async fn a_write_whose_client_has_left_is_given_up_when_its_turn_does_not_come() {
     let lane = lane(1, 1);
     let slow = slow(&lane).await;
-    let runs = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&runs);
-    let left = lane.write(3 * PATIENCE, move || counted.fetch_add(1, Ordering::SeqCst));
+    let (runs, job) = counted();
+    let left = lane.write(100 * PATIENCE, job);
     assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
-    tokio::time::sleep(20 * PATIENCE).await;
-    assert_eq!(Arc::strong_count(&runs), 1, "nothing of it is kept");
+    let forgotten = async {
+        while Arc::strong_count(&runs) > 1 {
+            tokio::time::sleep(PATIENCE).await;
+        }
+    };
+    in_time(forgotten).await;
     drop(slow);
     assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
     assert_eq!(runs.load(Ordering::SeqCst), 0);
@@ -134,9 +142,8 @@ async fn a_write_whose_client_has_left_is_given_up_when_its_turn_does_not_come()
 async fn a_write_whose_turn_does_not_come_is_refused_and_never_carried_out() {
     let lane = lane(1, 1);
     let slow = slow(&lane).await;
-    let runs = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&runs);
-    let late = lane.write(PATIENCE, move || counted.fetch_add(1, Ordering::SeqCst));
+    let (runs, job) = counted();
+    let late = lane.write(PATIENCE, job);
     assert_eq!(in_time(late).await.unwrap_err().code(), Code::Busy);
     drop(slow);
     assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
