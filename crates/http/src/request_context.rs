@@ -12,6 +12,7 @@ mod tickets;
 pub(crate) use request::{Request, TICKET};
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::http::header;
@@ -49,7 +50,7 @@ pub(crate) struct RequestContext {
     pub(crate) state: Arc<State>,
     pub(crate) request: Request,
     pub(crate) access: Access,
-    /// Held by a write from before it waits for its turn.
+    /// Held by a write from before it waits for its turn until it is served.
     pub(crate) room: Option<Room>,
 }
 
@@ -104,7 +105,7 @@ impl RequestContext {
     {
         let request_id = self.request.request_id.clone();
         let span = tracing::Span::current();
-        let looked = in_pool(move || {
+        let looked = in_pool(Duration::ZERO, move || {
             let _entered = span.enter();
             let found = self.preflight_now(parse, act);
             found.map(|(found, _ignored_run)| (self, found))
@@ -177,7 +178,10 @@ impl RequestContext {
         E: Refusal,
     {
         let rqctx = Arc::clone(self);
-        in_pool(move || rqctx.read_for_stream_now(is_first, act)).await
+        in_pool(Duration::ZERO, move || {
+            rqctx.read_for_stream_now(is_first, act)
+        })
+        .await
     }
 
     /// Serves a request that changes something in the store and outside of it,
@@ -201,7 +205,7 @@ impl RequestContext {
         if let Err(problem) = self.take_room() {
             return self.refuse(problem);
         }
-        self.run_blocking(move |rqctx| {
+        self.run_blocking(PATIENCE, move |rqctx| {
             rqctx.write_with_side_effect_now(parse, plan, outside, act, finish)
         })
         .await
@@ -222,7 +226,7 @@ impl RequestContext {
         serve: impl FnOnce(&Self) -> Result<Response, Problem> + Send + 'static,
     ) -> HttpResponse {
         if !self.state.ports.store.has_one_writer() {
-            return self.run_blocking(serve).await;
+            return self.run_blocking(Duration::ZERO, serve).await;
         }
         let request_id = self.request.request_id.clone();
         let state = Arc::clone(&self.state);
@@ -247,13 +251,14 @@ impl RequestContext {
         answered(served.flatten(), &request_id)
     }
 
-    /// One hop to the blocking pool and back.
+    /// One hop to the blocking pool and back. It may begin for so long after its client has left.
     async fn run_blocking(
         self,
+        when_left: Duration,
         serve: impl FnOnce(&Self) -> Result<Response, Problem> + Send + 'static,
     ) -> HttpResponse {
         let request_id = self.request.request_id.clone();
-        let served = in_pool(self.serving(serve)).await;
+        let served = in_pool(when_left, self.serving(serve)).await;
         answered(served, &request_id)
     }
 

@@ -20,10 +20,10 @@ use tokio::sync::oneshot;
 
 use crate::blocking_threads::BlockingThreads;
 use crate::problem::Problem;
-use crate::turn::{self, GivenUp, Turn, drop_taken};
+use crate::turn::{GiveUp, PATIENCE, Turn, drop_taken};
 
 /// A request that takes longer is slow, and has a thread added when others wait.
-const PATIENCE: Duration = Duration::from_millis(5);
+const SLOW: Duration = Duration::from_millis(5);
 
 /// So often, and for so long, a thread that finds the line empty lets others go first before it
 /// leaves. The next request often comes just then, and to wake a thread takes longer than many
@@ -93,8 +93,8 @@ impl StoreLane {
             // Whoever asked may have left meanwhile.
             let _ = sender.send(read());
         }));
-        let _given_up = GivenUp::after(Duration::ZERO, &turn);
-        turn.outcome(turn::PATIENCE, found).await
+        let _give_up = GiveUp::after(Duration::ZERO, &turn);
+        turn.outcome(PATIENCE, found).await
     }
 
     /// What becomes of `write`, when its turn has come. It is run even when whoever sent it has
@@ -112,7 +112,7 @@ impl StoreLane {
             // Whoever sent it may have left meanwhile.
             let _ = sender.send(write());
         }));
-        let _given_up = GivenUp::after(patience, &turn);
+        let _give_up = GiveUp::after(patience, &turn);
         turn.outcome(patience, written).await
     }
 
@@ -143,7 +143,7 @@ impl StoreLane {
 /// Adds a thread for each slow request while others wait.
 async fn watch(line: Arc<Mutex<Line>>, runtime: Handle) {
     loop {
-        tokio::time::sleep(PATIENCE).await;
+        tokio::time::sleep(SLOW).await;
         let mut now = lock(&line);
         if now.jobs.is_empty() {
             now.is_watched = false;
@@ -204,7 +204,7 @@ impl Line {
     /// So many threads may serve: the usual ones, and one more for each slow request.
     fn allowed(&self) -> usize {
         let now = Instant::now();
-        let is_slow = |began: &&Instant| now.duration_since(**began) > PATIENCE;
+        let is_slow = |began: &&Instant| now.duration_since(**began) > SLOW;
         let slow = self.running.iter().filter(is_slow).count();
         (self.threads.usual + slow).min(self.threads.most)
     }

@@ -72,7 +72,7 @@ async fn a_quick_read_does_not_wait_for_slow_ones() {
     // What was added for them goes with them.
     in_time(async {
         while left(&lane) != (0, 0, false) {
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(SLOW).await;
         }
     })
     .await;
@@ -83,7 +83,7 @@ async fn a_quick_read_does_not_wait_for_slow_ones() {
 async fn there_are_never_more_threads_than_may_be() {
     let lane = lane(1, 2);
     let slow = [slow(&lane).await, slow(&lane).await];
-    let waiting = tokio::time::timeout(20 * PATIENCE, lane.read(|| 7)).await;
+    let waiting = tokio::time::timeout(20 * SLOW, lane.read(|| 7)).await;
     assert!(waiting.is_err(), "all threads are busy");
     drop(slow);
     assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
@@ -102,7 +102,7 @@ async fn a_read_for_which_nobody_waits_any_more_is_left_out() {
     let slow = slow(&lane).await;
     let (runs, job) = counted();
     let left = lane.read(job);
-    assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
+    assert!(tokio::time::timeout(SLOW, left).await.is_err());
     drop(slow);
     assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
     assert_eq!(runs.load(Ordering::SeqCst), 0);
@@ -114,7 +114,7 @@ async fn a_write_for_which_nobody_waits_any_more_is_carried_out() {
     let slow = slow(&lane).await;
     let (runs, job) = counted();
     let left = lane.write(DEADLINE, job);
-    assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
+    assert!(tokio::time::timeout(SLOW, left).await.is_err());
     drop(slow);
     assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);
     assert_eq!(runs.load(Ordering::SeqCst), 1);
@@ -125,11 +125,11 @@ async fn a_write_whose_client_has_left_is_given_up_when_its_turn_does_not_come()
     let lane = lane(1, 1);
     let slow = slow(&lane).await;
     let (runs, job) = counted();
-    let left = lane.write(100 * PATIENCE, job);
-    assert!(tokio::time::timeout(PATIENCE, left).await.is_err());
+    let left = lane.write(400 * SLOW, job);
+    assert!(tokio::time::timeout(SLOW, left).await.is_err());
     let forgotten = async {
         while Arc::strong_count(&runs) > 1 {
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(SLOW).await;
         }
     };
     in_time(forgotten).await;
@@ -143,7 +143,7 @@ async fn a_write_whose_turn_does_not_come_is_refused_and_never_carried_out() {
     let lane = lane(1, 1);
     let slow = slow(&lane).await;
     let (runs, job) = counted();
-    let late = lane.write(PATIENCE, job);
+    let late = lane.write(SLOW, job);
     assert_eq!(in_time(late).await.unwrap_err().code(), Code::Busy);
     drop(slow);
     assert_eq!(in_time(lane.read(|| 8)).await.unwrap(), 8);

@@ -58,8 +58,7 @@ impl<J> Turn<J> {
             Ok(told) => told,
             Err(_elapsed) => match self.take() {
                 Some(_dropped) => {
-                    let detail = "nothing is done: the database did not come to it in time; \
-                                  try again";
+                    let detail = "the database did not come to the request in time; try again";
                     return Err(Problem::new(Code::Busy, detail));
                 }
                 None => told.await,
@@ -71,12 +70,12 @@ impl<J> Turn<J> {
 
 /// Gives a job up once its time is over, when whoever waited for its outcome has left before: until
 /// then it may still be carried out.
-pub(crate) struct GivenUp<J: Send + 'static> {
+pub(crate) struct GiveUp<J: Send + 'static> {
     turn: Turn<J>,
     at: Instant,
 }
 
-impl<J: Send + 'static> GivenUp<J> {
+impl<J: Send + 'static> GiveUp<J> {
     /// Gives `turn` up after `patience`.
     pub(crate) fn after(patience: Duration, turn: &Turn<J>) -> Self {
         Self {
@@ -86,7 +85,7 @@ impl<J: Send + 'static> GivenUp<J> {
     }
 }
 
-impl<J: Send + 'static> Drop for GivenUp<J> {
+impl<J: Send + 'static> Drop for GiveUp<J> {
     fn drop(&mut self) {
         if self.turn.is_taken() {
             return;

@@ -2,7 +2,7 @@ use super::*;
 
 /// Shorter than any patience.
 const MOMENT: Duration = Duration::from_millis(5);
-const HOUR: Duration = Duration::from_secs(3_600);
+const LONGEST: Duration = Duration::from_secs(60);
 
 #[tokio::test]
 async fn what_is_not_begun_in_time_is_given_up() {
@@ -27,11 +27,11 @@ async fn what_has_begun_is_waited_for() {
 #[tokio::test]
 async fn what_nobody_waits_for_is_given_up_when_its_time_is_over() {
     let turn = Turn::of("a write");
-    drop(GivenUp::after(HOUR, &turn));
+    drop(GiveUp::after(LONGEST, &turn));
     tokio::time::sleep(MOMENT).await;
     assert!(!turn.is_taken(), "it may still be carried out");
-    drop(GivenUp::after(MOMENT, &turn));
-    timeout(HOUR, async {
+    drop(GiveUp::after(MOMENT, &turn));
+    timeout(LONGEST, async {
         while !turn.is_taken() {
             tokio::time::sleep(MOMENT).await;
         }
@@ -39,7 +39,7 @@ async fn what_nobody_waits_for_is_given_up_when_its_time_is_over() {
     .await
     .unwrap();
     let turn = Turn::of("what is not needed without its outcome");
-    drop(GivenUp::after(Duration::ZERO, &turn));
+    drop(GiveUp::after(Duration::ZERO, &turn));
     assert!(turn.is_taken(), "at once");
 }
 
@@ -62,6 +62,6 @@ async fn what_is_lost_in_a_panic_is_a_fault_of_the_server() {
     let turn = Turn::of("a write");
     let (sender, told) = oneshot::channel::<()>();
     drop(sender);
-    let lost = turn.outcome(HOUR, told).await;
+    let lost = turn.outcome(LONGEST, told).await;
     assert_eq!(lost.unwrap_err().code(), Code::Internal);
 }

@@ -39,14 +39,13 @@ impl WaitingWrites {
     pub(crate) fn room(&self, body: &[u8]) -> Result<Room, Problem> {
         let units = 1 + weight::of(body).div_ceil(UNIT);
         if units > UNITS {
-            let detail = "there is no room for as many parts as the body has";
+            let detail = "the body has too many parts to be read; send fewer";
             return Err(Problem::new(Code::BodyTooLarge, detail));
         }
         let units = u32::try_from(units).unwrap_or(u32::MAX);
         let units = Arc::clone(&self.0).try_acquire_many_owned(units);
         units.map(|units| Room { _units: units }).map_err(|_full| {
-            let detail = "nothing is done: as many writes as there is room for wait for the \
-                          database; try again";
+            let detail = "as many writes as there is room for wait for the database; try again";
             Problem::new(Code::Busy, detail)
         })
     }

@@ -1,17 +1,21 @@
 //! Work on the blocking threads of the worker that has the request.
 
+use std::time::Duration;
+
 use actix_web::rt::task::spawn_blocking;
 use tokio::sync::oneshot;
 
 use crate::problem::Problem;
-use crate::turn::{GivenUp, PATIENCE, Turn};
+use crate::turn::{GiveUp, PATIENCE, Turn};
 
-/// What `work` leads to on a thread that may block. It goes on when whoever waited for it has left.
+/// What `work` leads to on a thread that may block. When whoever waited for it leaves, it goes on if
+/// it has begun, and may begin for as long as `when_left` says.
 ///
 /// # Errors
 /// Its own. `busy` when no thread comes to it in time, such as when what all of them ask is locked:
 /// then it is not begun. When it panicked.
 pub(super) async fn in_pool<T: Send + 'static>(
+    when_left: Duration,
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let (sender, done) = oneshot::channel();
@@ -21,6 +25,6 @@ pub(super) async fn in_pool<T: Send + 'static>(
     }) as Box<dyn FnOnce() + Send>);
     let its = turn.clone();
     spawn_blocking(move || its.take().map(|work| work()));
-    let _given_up = GivenUp::after(PATIENCE, &turn);
+    let _give_up = GiveUp::after(when_left, &turn);
     turn.outcome(PATIENCE, done).await.flatten()
 }

@@ -18,7 +18,7 @@ use super::{Request, RequestContext};
 use crate::idempotency::KeyGuard;
 use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
-use crate::turn::{GivenUp, PATIENCE, Turn};
+use crate::turn::{GiveUp, PATIENCE, Turn};
 use crate::write_lane::Job;
 
 /// A request with a longer body is made ready on the blocking pool.
@@ -118,7 +118,7 @@ impl RequestContext {
         let ready = if self.request.body.len() <= SMALL_BODY && self.scrubs_without_store() {
             self.make_ready(steps.parse).map(|ready| (self, ready))
         } else {
-            let made = in_pool(move || {
+            let made = in_pool(PATIENCE, move || {
                 let ready = self.make_ready(steps.parse);
                 ready.map(|ready| (self, ready))
             });
@@ -141,7 +141,7 @@ impl RequestContext {
             served,
         };
         let turn = Turn::of(Box::new(job) as Box<dyn Job>);
-        let _given_up = GivenUp::after(PATIENCE, &turn);
+        let _give_up = GiveUp::after(PATIENCE, &turn);
         state.write_lane.submit(&state.ports.store, turn.clone());
         match turn.outcome(PATIENCE, outcome).await.flatten() {
             Ok((rqctx, served)) => match served.response() {

@@ -12,6 +12,7 @@ use super::{Request, RequestContext};
 use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
 use crate::state::State;
+use crate::turn::PATIENCE;
 
 /// What a request that changes something finds before it is served.
 enum Planned<T> {
@@ -42,13 +43,17 @@ impl RequestContext {
         }
         let request_id = self.request.request_id.clone();
         let span = tracing::Span::current();
-        let planned = in_pool(move || {
+        let planned = in_pool(PATIENCE, move || {
             let _entered = span.enter();
             let planned = self.scrub().and_then(|()| self.plan_now(parse, act));
             planned.map(|planned| (self, planned))
         });
         match planned.await {
-            Ok((rqctx, Planned::Found(found))) => Ok((rqctx, found)),
+            Ok((mut rqctx, Planned::Found(found))) => {
+                // It waits for nothing while the handler does something else.
+                rqctx.room = None;
+                Ok((rqctx, found))
+            }
             Ok((rqctx, Planned::Answered(response))) => Err(rqctx.answer(*response)),
             Err(problem) => Err(problem.answer(&request_id)),
         }
@@ -97,7 +102,7 @@ impl RequestContext {
     {
         let request_id = self.request.request_id.clone();
         let span = tracing::Span::current();
-        let written = in_pool(move || {
+        let written = in_pool(PATIENCE, move || {
             let _entered = span.enter();
             let written = parse(&self.request).and_then(|input| self.write_part_now(&input, act));
             written.map(|written| (self, written))

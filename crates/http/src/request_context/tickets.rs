@@ -10,6 +10,7 @@ use super::RequestContext;
 use super::pool::in_pool;
 use super::request::TICKET;
 use crate::problem::{Problem, into_problem};
+use crate::turn::PATIENCE;
 
 impl RequestContext {
     /// Uses up the ticket that the request brings, if it brings one: from then
@@ -22,7 +23,7 @@ impl RequestContext {
         if !self.request.brings_ticket() {
             return Ok(self);
         }
-        let redeemed = in_pool(move || {
+        let redeemed = in_pool(PATIENCE, move || {
             self.request.ticket = Some(self.redeem_now()?);
             Ok(self)
         });

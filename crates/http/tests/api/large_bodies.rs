@@ -1,4 +1,4 @@
-//! Bodies that take much memory until they are whole (docs/access.md#requests).
+//! Bodies that take much memory until they are whole, or when they are read (docs/access.md#requests).
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -38,6 +38,12 @@ fn taking(store: TestStore, at_once: usize, per_caller: usize) -> Api {
 
 fn large_company(name: &str) -> Value {
     json!({ "name": name, "description": "x".repeat(LARGE) })
+}
+
+/// An object with so many small parts, which nobody reads.
+fn of_parts(mut body: Value, parts: usize) -> Value {
+    body["parts"] = vec![json!({ "": 0 }); parts].into();
+    body
 }
 
 /// Sends half of a large body. `headers` end with line breaks.
@@ -123,6 +129,30 @@ api_tests! {
         send(&large).problem(503, "busy");
         send(b"{}").ok(202);
         api.post("/api/companies", &large_company("Board")).ok(201);
+    }
+
+    fn a_body_of_too_many_parts_is_too_large(api) {
+        let company = json!({ "name": "Acme" });
+        let path = "/api/companies";
+        api.post(path, &of_parts(company.clone(), 200_000)).problem(413, "body_too_large");
+        api.post(path, &of_parts(company, 100_000)).ok(201);
+    }
+
+    fn what_is_done_outside_of_the_database_takes_no_room_from_writes(api) {
+        let company = api.company("Acme");
+        let of_company = |what: &str| format!("/api/companies/{}/{what}", id(&company));
+        // More than half of the room.
+        let goal = of_parts(json!({ "title": "Elsewhere", "level": "company" }), 100_000);
+        let check = of_parts(json!({ "adapterType": "claude_local" }), 100_000);
+        api.adapters.hold();
+        std::thread::scope(|scope| {
+            let checked = scope.spawn(|| api.post(&of_company("adapter-check"), &check).ok(200));
+            eventually("it is asked", || api.adapters.asked().len() == 1);
+            let made = api.post(&of_company("goals"), &goal);
+            api.adapters.let_go();
+            made.ok(201);
+            assert_eq!(checked.join().unwrap()["ok"], true);
+        });
     }
 
     fn a_body_of_chunks_is_too_large_when_it_gets_so(api) {

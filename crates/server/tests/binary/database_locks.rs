@@ -35,7 +35,7 @@ fn leave_comment(server: &Server, issue: &str) {
 fn whatever_waits_long_for_a_lock_is_refused_also_when_its_client_has_left() {
     // What has not begun after fifteen seconds is refused, and what has waits ten for a connection at
     // most, and as long for the lock.
-    const HELD: Duration = Duration::from_secs(38);
+    const HELD: Duration = Duration::from_secs(45);
     let Some(database) = database() else { return };
     let office = Office::on(database);
     let server = &office.server;

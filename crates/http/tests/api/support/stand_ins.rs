@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use workforce_domain::adapter_check::{AdapterCheck, CheckName, CheckStatus, CheckedProgram};
 use workforce_domain::id::{CompanyId, RunId};
@@ -33,6 +34,7 @@ impl EngineSignal for Signals {
 pub(crate) struct FitAdapters {
     asked: Mutex<Vec<AdapterToCheck>>,
     is_busy: AtomicBool,
+    is_held: AtomicBool,
 }
 
 impl FitAdapters {
@@ -44,6 +46,16 @@ impl FitAdapters {
     /// From now on there is no place for checks.
     pub(crate) fn fill(&self) {
         self.is_busy.store(true, Ordering::SeqCst);
+    }
+
+    /// From now on no check ends.
+    pub(crate) fn hold(&self) {
+        self.is_held.store(true, Ordering::SeqCst);
+    }
+
+    /// All of them end.
+    pub(crate) fn let_go(&self) {
+        self.is_held.store(false, Ordering::SeqCst);
     }
 }
 
@@ -61,6 +73,9 @@ impl AdapterChecks for FitAdapters {
                 tested_version: None,
             });
             self.asked.lock().unwrap().push(adapter);
+            while self.is_held.load(Ordering::SeqCst) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
             Ok(check)
         })
     }

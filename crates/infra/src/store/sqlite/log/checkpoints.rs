@@ -233,26 +233,26 @@ impl Copier {
         }
         self.left = self.checkpoint(Mode::Look)?;
         // What came in the pause before the copy says nothing of what comes in its time.
-        let before = self.copy_end()?.or(left).unwrap_or(before);
-        Ok(self.left.map(|after| after.left_after(before)))
+        self.copy_end(left.unwrap_or(before))
     }
 
-    /// Copies what came while a long log was copied, as long as the writer would wait for it. Returns
-    /// what the last round began with, if there was one.
-    fn copy_end(&mut self) -> Result<Option<Log>, StoreError> {
-        let mut began_with = None;
+    /// Copies what came while a long log was copied, as long as the writer would wait for it.
+    fn copy_end(&mut self, mut before: Log) -> Result<Option<Left>, StoreError> {
         for _ in 0..ROUNDS {
-            let Some(before) = self.left.filter(|log| log.is_much_for_writer()) else {
+            let Some(now) = self.left.filter(|log| log.is_much_for_writer()) else {
                 break;
             };
             // All at once: in pieces it takes so long that as much is added meanwhile.
-            if self.copy(before, File::sync_data)?.is_none() {
+            let Some(copied) = self.copy(now, File::sync_data)? else {
                 break;
+            };
+            if copied.is_much_for_writer() {
+                return Ok(Some(Left::ToReader));
             }
-            began_with = Some(before);
+            before = now;
             self.left = self.checkpoint(Mode::Look)?;
         }
-        Ok(began_with)
+        Ok(self.left.map(|after| after.left_after(before)))
     }
 
     /// Copies the log, and has what is in the database file then `flushed`.
