@@ -16,11 +16,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
 
 use crate::blocking_threads::BlockingThreads;
 use crate::problem::Problem;
-use crate::turn::{GiveUp, PATIENCE, Turn, drop_taken};
+use crate::turn::{PATIENCE, Turn, Work, drop_taken};
 
 /// A request that takes longer is slow, and has a thread added when others wait.
 const SLOW: Duration = Duration::from_millis(5);
@@ -31,9 +30,6 @@ const SLOW: Duration = Duration::from_millis(5);
 /// hold the processor, the first time is the last.
 const TURNS: u32 = 20;
 const LINGERS: Duration = Duration::from_millis(1);
-
-/// A request that waits.
-type Job = Box<dyn FnOnce() + Send>;
 
 /// How many threads take requests to the store.
 #[derive(Clone, Copy)]
@@ -52,7 +48,7 @@ pub(crate) struct StoreLane {
 }
 
 struct Line {
-    jobs: VecDeque<Turn<Job>>,
+    jobs: VecDeque<Turn<Work>>,
     /// Since when each request runs that was taken.
     running: Vec<Instant>,
     /// Threads that take them now.
@@ -88,13 +84,9 @@ impl StoreLane {
         &self,
         read: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Problem> {
-        let (sender, found) = oneshot::channel();
-        let turn = self.submit(Box::new(move || {
-            // Whoever asked may have left meanwhile.
-            let _ = sender.send(read());
-        }));
-        let _give_up = GiveUp::after(Duration::ZERO, &turn);
-        turn.outcome(PATIENCE, found).await
+        let (turn, found) = Turn::of_work(read);
+        self.submit(turn.clone());
+        turn.outcome(PATIENCE, Duration::ZERO, found).await
     }
 
     /// What becomes of `write`, when its turn has come. It is run even when whoever sent it has
@@ -107,24 +99,19 @@ impl StoreLane {
         patience: Duration,
         write: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Problem> {
-        let (sender, written) = oneshot::channel();
-        let turn = self.submit(Box::new(move || {
-            // Whoever sent it may have left meanwhile.
-            let _ = sender.send(write());
-        }));
-        let _give_up = GiveUp::after(patience, &turn);
-        turn.outcome(patience, written).await
+        let (turn, written) = Turn::of_work(write);
+        self.submit(turn.clone());
+        turn.outcome(patience, patience, written).await
     }
 
-    /// Puts the job at the end of the line.
-    fn submit(&self, job: Job) -> Turn<Job> {
-        let turn = Turn::of(job);
+    /// Puts it at the end of the line.
+    fn submit(&self, turn: Turn<Work>) {
         let mut line = lock(&self.line);
         drop_taken(&mut line.jobs);
-        line.jobs.push_back(turn.clone());
+        line.jobs.push_back(turn);
         let is_served = line.serving >= line.allowed();
         if is_served && line.is_watched {
-            return turn;
+            return;
         }
         line.serving += usize::from(!is_served);
         line.is_watched |= is_served;
@@ -136,7 +123,6 @@ impl StoreLane {
         } else {
             runtime.spawn_blocking(move || serve(&line));
         }
-        turn
     }
 }
 

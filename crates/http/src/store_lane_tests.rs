@@ -2,6 +2,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 use futures_util::future::join_all;
+use tokio::sync::oneshot;
 use workforce_app::Code;
 
 use super::*;

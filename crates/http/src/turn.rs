@@ -27,7 +27,24 @@ impl<J> Clone for Turn<J> {
     }
 }
 
-impl<J> Turn<J> {
+/// Work whose outcome is told by itself.
+pub(crate) type Work = Box<dyn FnOnce() + Send>;
+
+impl Turn<Work> {
+    /// The turn of this work, and where its outcome is told.
+    pub(crate) fn of_work<T: Send + 'static>(
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> (Self, oneshot::Receiver<T>) {
+        let (sender, told) = oneshot::channel();
+        let turn = Self::of(Box::new(move || {
+            // Whoever sent it may have left meanwhile.
+            let _ = sender.send(work());
+        }));
+        (turn, told)
+    }
+}
+
+impl<J: Send + 'static> Turn<J> {
     /// The turn of this job.
     pub(crate) fn of(job: J) -> Self {
         Self(Arc::new(Mutex::new(Some(job))))
@@ -44,7 +61,8 @@ impl<J> Turn<J> {
         job.is_none()
     }
 
-    /// What is told by whoever carries the job out, however long that takes once it has begun.
+    /// What is told by whoever carries the job out, however long that takes once it has begun. When
+    /// whoever waits for it leaves, it may still begin for as long as `when_left` says.
     ///
     /// # Errors
     /// `busy` when its turn does not come within `patience`: then it is not carried out. When it
@@ -52,8 +70,10 @@ impl<J> Turn<J> {
     pub(crate) async fn outcome<T>(
         self,
         patience: Duration,
+        when_left: Duration,
         mut told: oneshot::Receiver<T>,
     ) -> Result<T, Problem> {
+        let _give_up = GiveUp::after(when_left, &self);
         let told = match timeout(patience, &mut told).await {
             Ok(told) => told,
             Err(_elapsed) => match self.take() {
@@ -70,22 +90,22 @@ impl<J> Turn<J> {
 
 /// Gives a job up once its time is over, when whoever waited for its outcome has left before: until
 /// then it may still be carried out.
-pub(crate) struct GiveUp<J: Send + 'static> {
-    turn: Turn<J>,
+struct GiveUp<'a, J: Send + 'static> {
+    turn: &'a Turn<J>,
     at: Instant,
 }
 
-impl<J: Send + 'static> GiveUp<J> {
+impl<'a, J: Send + 'static> GiveUp<'a, J> {
     /// Gives `turn` up after `patience`.
-    pub(crate) fn after(patience: Duration, turn: &Turn<J>) -> Self {
+    fn after(patience: Duration, turn: &'a Turn<J>) -> Self {
         Self {
-            turn: turn.clone(),
+            turn,
             at: Instant::now() + patience,
         }
     }
 }
 
-impl<J: Send + 'static> Drop for GiveUp<J> {
+impl<J: Send + 'static> Drop for GiveUp<'_, J> {
     fn drop(&mut self) {
         if self.turn.is_taken() {
             return;
@@ -105,7 +125,7 @@ impl<J: Send + 'static> Drop for GiveUp<J> {
 
 /// Drops the first of a line that somebody took. They stand in it in the order in which their time is
 /// over, so that a line that does not move keeps nothing of those that were given up.
-pub(crate) fn drop_taken<J>(line: &mut VecDeque<Turn<J>>) {
+pub(crate) fn drop_taken<J: Send + 'static>(line: &mut VecDeque<Turn<J>>) {
     while line.pop_front_if(|first| first.is_taken()).is_some() {}
 }
 

@@ -8,7 +8,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 async fn what_is_not_begun_in_time_is_given_up() {
     let turn = Turn::of("a write");
     let (_sender, told) = oneshot::channel::<()>();
-    let refused = turn.clone().outcome(Duration::ZERO, told).await;
+    let refused = turn.clone().outcome(Duration::ZERO, LONGEST, told).await;
     assert_eq!(refused.unwrap_err().code(), Code::Busy);
     assert!(turn.take().is_none(), "nobody carries it out any more");
 }
@@ -18,7 +18,7 @@ async fn what_has_begun_is_waited_for() {
     let turn = Turn::of("a write");
     assert!(turn.take().is_some());
     let (sender, told) = oneshot::channel();
-    let outcome = tokio::spawn(turn.outcome(Duration::ZERO, told));
+    let outcome = tokio::spawn(turn.outcome(Duration::ZERO, LONGEST, told));
     tokio::time::sleep(Duration::from_millis(5)).await;
     sender.send(7).unwrap();
     assert_eq!(outcome.await.unwrap().unwrap(), 7);
@@ -62,6 +62,6 @@ async fn what_is_lost_in_a_panic_is_a_fault_of_the_server() {
     let turn = Turn::of("a write");
     let (sender, told) = oneshot::channel::<()>();
     drop(sender);
-    let lost = turn.outcome(LONGEST, told).await;
+    let lost = turn.outcome(LONGEST, LONGEST, told).await;
     assert_eq!(lost.unwrap_err().code(), Code::Internal);
 }

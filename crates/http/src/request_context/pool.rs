@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use actix_web::rt::task::spawn_blocking;
-use tokio::sync::oneshot;
 
 use crate::problem::Problem;
-use crate::turn::{GiveUp, PATIENCE, Turn};
+use crate::turn::{PATIENCE, Turn};
 
 /// What `work` leads to on a thread that may block. When whoever waited for it leaves, it goes on if
 /// it has begun, and may begin for as long as `when_left` says.
@@ -18,13 +17,8 @@ pub(super) async fn in_pool<T: Send + 'static>(
     when_left: Duration,
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    let (sender, done) = oneshot::channel();
-    let turn = Turn::of(Box::new(move || {
-        // Whoever sent it may have left meanwhile.
-        let _ = sender.send(work());
-    }) as Box<dyn FnOnce() + Send>);
+    let (turn, done) = Turn::of_work(work);
     let its = turn.clone();
     spawn_blocking(move || its.take().map(|work| work()));
-    let _give_up = GiveUp::after(when_left, &turn);
-    turn.outcome(PATIENCE, done).await.flatten()
+    turn.outcome(PATIENCE, when_left, done).await.flatten()
 }

@@ -18,7 +18,7 @@ use super::{Request, RequestContext};
 use crate::idempotency::KeyGuard;
 use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
-use crate::turn::{GiveUp, PATIENCE, Turn};
+use crate::turn::{PATIENCE, Turn};
 use crate::write_lane::Job;
 
 /// A request with a longer body is made ready on the blocking pool.
@@ -141,9 +141,8 @@ impl RequestContext {
             served,
         };
         let turn = Turn::of(Box::new(job) as Box<dyn Job>);
-        let _give_up = GiveUp::after(PATIENCE, &turn);
         state.write_lane.submit(&state.ports.store, turn.clone());
-        match turn.outcome(PATIENCE, outcome).await.flatten() {
+        match turn.outcome(PATIENCE, PATIENCE, outcome).await.flatten() {
             Ok((rqctx, served)) => match served.response() {
                 Ok(response) => rqctx.answer(response),
                 Err(problem) => problem.answer(&request_id),
