@@ -110,4 +110,6 @@ ids! {
     SecretId = "secret",
     /// Names one running server process among those that share a database.
     InstanceId = "instance",
+    /// Names a database with all that servers keep for it, and for as long as it is used.
+    InstallationId = "installation",
 }

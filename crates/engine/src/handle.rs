@@ -1,5 +1,6 @@
 mod governed;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,10 +44,8 @@ impl Engine {
     /// Outside of a tokio runtime.
     #[must_use]
     pub fn start(mut config: EngineConfig, ports: Ports) -> EngineHandle {
-        // A child has another working directory.
-        if let Ok(absolute) = std::path::absolute(&config.runs_dir) {
-            config.runs_dir = absolute;
-        }
+        // A child has another working directory, and nothing is removed behind a link.
+        config.runs_dir = without_links_above(&config.runs_dir);
         // Before the first run starts.
         disk_watch::measure(&config);
         let notifiers = Arc::new(Notifiers::default());
@@ -253,3 +252,16 @@ impl EngineSignal for EngineHandle {
 /// A dispatcher that looked longer ago than this is stalled; it looks every
 /// 15 seconds.
 const STALLED_AFTER: Duration = Duration::from_secs(30);
+
+/// The absolute path of a folder, without a link on the way to it.
+fn without_links_above(folder: &Path) -> PathBuf {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(parent), Some(name)) => match parent.canonicalize() {
+            Ok(parent) => parent.join(name),
+            // It is not there yet.
+            Err(_) => absolute,
+        },
+        _ => absolute,
+    }
+}

@@ -14,9 +14,10 @@ use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::instructions::BundlePath;
 use workforce_domain::port::{InstructionFileError, InstructionFiles, StoreError};
 use workforce_domain::run::RunErrorCode;
+use workforce_folders::{Folder, remove_folder};
 
 use crate::execution_result::ExecutionResult;
-use crate::folder_removal::remove_folder;
+use crate::log_store::folders_of;
 use crate::private_files::{make_folder, write_file};
 use crate::run_owner::RunOwner;
 use crate::state::EngineState;
@@ -194,7 +195,7 @@ pub(crate) async fn remove(state: &EngineState, company: CompanyId, run: RunId) 
 /// first run starts.
 pub(crate) async fn clear_left(state: &EngineState) -> Result<(), StoreError> {
     let runs_dir = state.config.runs_dir.clone();
-    let left = tokio::task::spawn_blocking(move || left_folders(&runs_dir))
+    let left = tokio::task::spawn_blocking(move || run_folders(&runs_dir))
         .await
         .unwrap_or_default();
     for (company, run) in left {
@@ -205,30 +206,24 @@ pub(crate) async fn clear_left(state: &EngineState) -> Result<(), StoreError> {
                 reads.runs().find(company.into(), run)
             })
             .await?;
-        if !found.is_some_and(|run| run.status.is_live()) {
+        // One that is of no run somebody else made.
+        if found.is_some_and(|run| !run.status.is_live()) {
             remove(state, company, run).await;
         }
     }
     Ok(())
 }
 
-/// The folders of runs; what cannot be read has none.
-fn left_folders(runs_dir: &Path) -> Vec<(CompanyId, RunId)> {
+/// The runs that have folders of their own, `<runs_dir>/<company>/<run>`. Links are none, and what
+/// cannot be read has none.
+pub fn run_folders(runs_dir: &Path) -> Vec<(CompanyId, RunId)> {
+    let Ok(runs_dir) = Folder::open_without_links(runs_dir) else {
+        return Vec::new();
+    };
     let mut left = Vec::new();
-    for (company, folder) in named_folders::<CompanyId>(runs_dir) {
-        let runs = named_folders::<RunId>(&folder);
+    for (company, folder) in folders_of::<CompanyId>(&runs_dir) {
+        let runs = folders_of::<RunId>(&folder);
         left.extend(runs.into_iter().map(|(run, _)| (company, run)));
     }
     left
-}
-
-fn named_folders<I: std::str::FromStr>(folder: &Path) -> Vec<(I, PathBuf)> {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    entries
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
-        .collect()
 }

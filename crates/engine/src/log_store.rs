@@ -1,15 +1,17 @@
-use std::fs::{self, DirEntry};
+use std::ffi::OsStr;
+use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::{LogError, LogSlice, RunLogs};
 use workforce_domain::time::Timestamp;
+use workforce_folders::{Folder, Kind, remove_folder};
+use workforce_guard::{LogPart, pack_log, read_log};
 
 use crate::config::log_path;
-use crate::folder_removal::remove_folder;
-use workforce_guard::{pack_log, read_log};
 
 /// The output of runs, in one file each: `<runs_dir>/<company>/<run>.log`.
 #[derive(Clone, Debug)]
@@ -55,17 +57,15 @@ impl RunLogs for FileRunLogs {
 /// Deletes the logs that nobody wrote to since an instant.
 ///
 /// # Errors
-/// The first failure; what could be taken away is gone all the same.
+/// The first failure; the others are deleted all the same.
 pub(crate) fn delete_before(runs_dir: &Path, instant: Timestamp) -> io::Result<()> {
     let oldest = system_time(instant);
-    let mut outcome = Ok(());
-    for company in entries(runs_dir)? {
-        let folder = company?.path();
-        for file in entries(&folder)? {
-            outcome = outcome.and(file.and_then(|file| delete_file(&file, oldest)));
+    each_file(runs_dir, |folder, name, _, _| {
+        if modified(folder, name)?.is_some_and(|at| at < oldest) {
+            folder.remove_file(name)?;
         }
-    }
-    outcome
+        Ok(())
+    })
 }
 
 /// Packs the logs that nobody wrote to since an instant, of the runs that `may_pack` allows; how
@@ -79,48 +79,72 @@ pub(crate) fn pack_before(
     may_pack: impl Fn(RunId) -> bool,
 ) -> io::Result<usize> {
     let oldest = system_time(instant);
-    let mut outcome = Ok(());
     let mut packed = 0;
-    for company in entries(runs_dir)? {
-        for file in entries(&company?.path())? {
-            let file = file?;
-            let name = file.file_name();
-            let run = name.to_str().and_then(|it| it.strip_suffix(".log"));
-            let Some(run) = run.and_then(|run| run.parse().ok()) else {
-                continue;
-            };
-            let is_quiet = file.metadata().and_then(|it| it.modified());
-            if is_quiet.is_ok_and(|at| at < oldest) && may_pack(run) {
-                match pack_log(&file.path()) {
-                    Ok(is_packed) => packed += usize::from(is_packed),
-                    Err(error) => outcome = outcome.and(Err(error)),
-                }
+    each_file(runs_dir, |folder, name, run, part| {
+        let is_quiet =
+            part == LogPart::Text && modified(folder, name)?.is_some_and(|at| at < oldest);
+        if is_quiet && may_pack(run) {
+            packed += usize::from(pack_log(&folder.path().join(name))?);
+        }
+        Ok(())
+    })?;
+    Ok(packed)
+}
+
+/// Visits every file of a run's log, in its open folder: `<company>/<run>.log` and what the guard
+/// keeps beside it. What others put there, also behind links, is passed over.
+///
+/// # Errors
+/// The first failure; the other files are visited all the same.
+fn each_file(
+    runs_dir: &Path,
+    mut visit: impl FnMut(&Folder, &OsStr, RunId, LogPart) -> io::Result<()>,
+) -> io::Result<()> {
+    let runs = match Folder::open_without_links(runs_dir) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    let mut outcome = Ok(());
+    for (_, folder) in folders_of::<CompanyId>(&runs) {
+        for name in folder.names()? {
+            let log = name.to_str().and_then(LogPart::of_name);
+            let run = log.and_then(|(run, part)| Some((exact_id(OsStr::new(run))?, part)));
+            if let Some((run, part)) = run {
+                outcome = outcome.and(visit(&folder, &name, run, part));
             }
         }
     }
-    outcome.map(|()| packed)
+    outcome
+}
+
+/// The folders in a folder whose names are ids; links are none, and what cannot be read has none.
+pub(crate) fn folders_of<I: FromStr + Display>(folder: &Folder) -> Vec<(I, Folder)> {
+    let names = folder.names().unwrap_or_default();
+    let folders = names.into_iter().filter_map(|name| {
+        let id = exact_id(&name)?;
+        Some((id, folder.child(&name).ok()?))
+    });
+    folders.collect()
+}
+
+/// The id that a name spells as ids are written.
+fn exact_id<I: FromStr + Display>(name: &OsStr) -> Option<I> {
+    let name = name.to_str()?;
+    let id: I = name.parse().ok()?;
+    (id.to_string() == name).then_some(id)
+}
+
+/// When a plain file was last written; `None` for anything else.
+fn modified(folder: &Folder, name: &OsStr) -> io::Result<Option<SystemTime>> {
+    let stat = folder.stat_of(name)?;
+    let file = stat.filter(|stat| Kind::of(stat) == Kind::File);
+    Ok(file.map(|stat| {
+        let since = u64::try_from(stat.st_mtime).unwrap_or(0);
+        SystemTime::UNIX_EPOCH + Duration::from_secs(since)
+    }))
 }
 
 fn system_time(instant: Timestamp) -> SystemTime {
     let since_epoch = u64::try_from(instant.micros()).unwrap_or(0);
     SystemTime::UNIX_EPOCH + Duration::from_micros(since_epoch)
-}
-
-fn entries(folder: &Path) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
-    match fs::read_dir(folder) {
-        Ok(entries) => Ok(Some(entries).into_iter().flatten()),
-        // A company that was deleted meanwhile, or a file that is none of ours.
-        Err(error) => match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None.into_iter().flatten()),
-            _ => Err(error),
-        },
-    }
-}
-
-fn delete_file(file: &DirEntry, oldest: SystemTime) -> io::Result<()> {
-    let metadata = file.metadata()?;
-    if metadata.is_file() && metadata.modified()? < oldest {
-        fs::remove_file(file.path())?;
-    }
-    Ok(())
 }

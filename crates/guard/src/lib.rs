@@ -30,7 +30,8 @@ pub use files::{GuardFiles, NumberedUse};
 pub use guard::main;
 pub use launch::LaunchError;
 pub use log::{
-    DEFAULT_LOG_CAP, LogNote, LogSummary, RunLog, TAIL_LEN, pack_log, read_log, read_log_notes,
+    DEFAULT_LOG_CAP, LogNote, LogPart, LogSummary, RunLog, TAIL_LEN, pack_log, read_log,
+    read_log_notes,
 };
 pub use process::{ProcessGroup, ProcessIdentity};
 pub use protocol::{

@@ -3,7 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use uuid::{ContextV7, Timestamp, Uuid};
+use workforce_domain::id::InstallationId;
 use workforce_domain::port::{Clock, Ids};
+
+use crate::clock::SystemClock;
 
 /// Gives out UUIDs v7, each greater than the one before, also within one millisecond and when
 /// the clock goes back.
@@ -22,6 +25,11 @@ impl<C: Clock> UuidV7Ids<C> {
     }
 }
 
+/// An id for a database that has none.
+pub(crate) fn new_installation() -> InstallationId {
+    UuidV7Ids::new(SystemClock).next().into()
+}
+
 impl<C: Clock> Ids for UuidV7Ids<C> {
     fn next(&self) -> Uuid {
         let context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,7 +44,6 @@ mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
     use super::*;
-    use crate::clock::SystemClock;
 
     #[test]
     fn ids_ascend() {

@@ -13,7 +13,7 @@ use workforce_domain::id::InstanceId;
 use crate::private_file;
 
 /// The list in the data folder.
-const LIST_NAME: &str = "instances";
+pub(crate) const LIST_NAME: &str = "instances";
 /// What the living server holds.
 pub(crate) const LOCK_NAME: &str = "instances.lock";
 
@@ -70,7 +70,7 @@ impl InstanceFile {
             .map_err(at(&lock_path))?;
         hold(&lock, folder, &lock_path)?;
         let location = ServerLocation::of(&lock).map_err(at(&lock_path))?;
-        let before = match fs::read_to_string(&list) {
+        let before = match private_file::read_public(&list, u64::MAX).map(|it| it.to_string()) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(source) => return Err(at(&list)(source)),

@@ -2,6 +2,7 @@
 //! the vault, and the place of attachments.
 
 pub mod clock;
+pub mod data_folder;
 pub mod ids;
 pub mod instance_file;
 pub mod instruction_files;

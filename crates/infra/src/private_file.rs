@@ -6,6 +6,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER_PERMISSIVE;
+use nix::libc;
 use zeroize::Zeroizing;
 
 use crate::tokens::fill;
@@ -21,15 +22,34 @@ pub(crate) enum ReadError {
 
 /// The first `limit` bytes of a file that nobody but its owner may read.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Zeroizing<String>, ReadError> {
-    let file = File::open(path).map_err(ReadError::File)?;
+    let file = open(path).map_err(ReadError::File)?;
     let permissions = file.metadata().map_err(ReadError::File)?.permissions();
     if permissions.mode() & 0o077 != 0 {
         return Err(ReadError::Exposed);
     }
+    read_first(file, limit).map_err(ReadError::File)
+}
+
+/// The first `limit` bytes of a file that others may read as well.
+pub(crate) fn read_public(path: &Path, limit: u64) -> io::Result<Zeroizing<String>> {
+    read_first(open(path)?, limit)
+}
+
+/// Opens a plain file, or a link to one. Whoever opens a pipe otherwise waits for a writer.
+fn open(path: &Path) -> io::Result<File> {
+    let file = File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a plain file")),
+    }
+}
+
+fn read_first(file: File, limit: u64) -> io::Result<Zeroizing<String>> {
     let mut text = Zeroizing::new(String::new());
-    file.take(limit)
-        .read_to_string(&mut text)
-        .map_err(ReadError::File)?;
+    file.take(limit).read_to_string(&mut text)?;
     Ok(text)
 }
 
@@ -58,8 +78,14 @@ pub(crate) fn create(path: &Path, line: impl FnOnce() -> Zeroizing<String>) -> i
 /// or the former lines, all of them.
 ///
 /// # Errors
-/// The file is as before, unless the folder alone could not be synced.
+/// The file is as before, unless the folder alone could not be synced. A link is not replaced:
+/// somebody keeps the file elsewhere.
 pub(crate) fn replace(path: &Path, lines: &str) -> io::Result<()> {
+    if path.symlink_metadata().is_ok_and(|it| it.is_symlink()) {
+        return Err(io::Error::other(
+            "it is a link: change the file where it leads to",
+        ));
+    }
     let temporary = temporary_path(path);
     let written = write(&temporary, lines).and_then(|()| std::fs::rename(&temporary, path));
     if let Err(error) = written {

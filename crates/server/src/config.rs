@@ -37,6 +37,11 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
 
+    /// Begin with a new database where that of the data folder is gone or empty. What belonged to
+    /// the old one is moved into a folder `former-...` in the data folder.
+    #[arg(long)]
+    pub(crate) new_database: bool,
+
     /// A list of what models cost in the place of the one that comes with workforce.
     #[arg(long, env = "WORKFORCE_PRICES")]
     pub(crate) prices: Option<PathBuf>,

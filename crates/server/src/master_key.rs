@@ -1,23 +1,22 @@
 //! The master key of a server: where it comes from, whether it is the one of
 //! the database, and what goes on in the background when it changes.
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use workforce_app::secrets::master_key::{self, ResealError, ResealOptions, Resealed};
 use workforce_domain::port::{Failure, KeySource, Store, Vault};
-use workforce_infra::vault::FileVault;
+use workforce_infra::data_folder::MASTER_KEY;
+use workforce_infra::vault::{FileVault, key_of};
 use zeroize::Zeroizing;
 
 /// The variable with the key that seals.
 pub(crate) const CURRENT: &str = "WORKFORCE_MASTER_KEY";
 /// The variable with a key that only opens.
 const FORMER: &str = "WORKFORCE_MASTER_KEY_PREVIOUS";
-
-/// The file with the keys in the data folder.
-pub(crate) const FILE_NAME: &str = "master.key";
 
 /// How often it is looked for a change that has begun.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -27,13 +26,29 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// that began before the change, might still seal with it.
 const SETTLING: Duration = Duration::from_secs(60);
 
-/// The vault with the keys from the environment, else from the data folder.
-pub(crate) fn open_vault(data_dir: &Path) -> anyhow::Result<Arc<dyn Vault>> {
-    let vault = match given(CURRENT) {
-        Some(current) => given_vault(&current)?,
-        None => FileVault::open(&data_dir.join(FILE_NAME))?,
-    };
-    Ok(Arc::new(vault))
+/// The vault with the keys from the environment, else from the data folder. A key is made for a
+/// database in which nothing was ever sealed.
+///
+/// # Errors
+/// When the key is missing that the database was sealed with; none is made then.
+pub(crate) fn open_vault(data_dir: &Path, store: &dyn Store) -> anyhow::Result<Arc<dyn Vault>> {
+    let file = data_dir.join(MASTER_KEY);
+    if let Some(vault) = existing_vault(&file)? {
+        return Ok(Arc::new(vault));
+    }
+    let canary = store
+        .read(|reads| Ok::<_, Failure<Infallible>>(reads.sealed().canary()?))
+        .context("the store failed")?;
+    if let Some(canary) = canary {
+        let key = key_of(&canary).map_or_else(|_| "unknown".to_owned(), |id| id.to_string());
+        bail!(
+            "the master key is missing (id {key}): the database was sealed with it. Put it into \
+             {}, with mode 0600, or give it in {CURRENT}. No new key was made, since it would \
+             open nothing",
+            file.display()
+        );
+    }
+    Ok(Arc::new(FileVault::open(&file)?))
 }
 
 /// The vault with the keys from the environment, else from the file, without making one:
@@ -45,10 +60,7 @@ pub(crate) fn existing_vault(file: &Path) -> anyhow::Result<Option<FileVault>> {
     if let Some(current) = given(CURRENT) {
         return given_vault(&current).map(Some);
     }
-    if file.try_exists()? {
-        return Ok(Some(FileVault::open(file)?));
-    }
-    Ok(None)
+    Ok(FileVault::open_existing(file)?)
 }
 
 /// The lines of a key file with the keys from the environment; `None` when there are none.

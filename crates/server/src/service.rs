@@ -1,12 +1,11 @@
 //! The service: its parts wired together, started, and stopped in order.
 
 mod credential_uses;
+pub(crate) mod opening;
 mod setup;
 
-use self::setup::{
-    auth_policy, drop_deaf_clients, make_private_folder, reachable, tell_containment,
-    watched_folders,
-};
+use self::opening::{Opened, open};
+use self::setup::{auth_policy, drop_deaf_clients, reachable, tell_containment, watched_folders};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
@@ -22,13 +21,14 @@ use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
 use workforce_guard::client::GuardProgram;
 use workforce_http::{KeyRotation, Options, State, TransferLimits};
 use workforce_infra::clock::SystemClock;
+use workforce_infra::data_folder::RUNS;
 use workforce_infra::ids::UuidV7Ids;
 use workforce_infra::instance_file::InstanceFile;
 use workforce_infra::instruction_files::DiskInstructionFiles;
 use workforce_infra::objects::Objects;
 use workforce_infra::prices;
 use workforce_infra::start_token::FILE_NAME;
-use workforce_infra::store::{self, OpenOptions};
+use workforce_infra::store::OpenOptions;
 use workforce_infra::tokens::RandomTokens;
 use workforce_vitals::Vitals;
 
@@ -144,20 +144,22 @@ impl Service {
         let listen = args.checked_listen()?;
         // Before anything is made.
         args.run_as()?;
-        make_private_folder(&args.data.data_dir)?;
-        let data_dir = args.data.data_dir.canonicalize()?;
         let database = args.data.database()?;
+        let exclusive = database.sqlite_path().is_some();
+        let file = database.sqlite_path().map(Path::to_owned);
         let options = OpenOptions {
             vitals: vitals.clone(),
             ..OpenOptions::default()
         };
         let pool_size = options.pool_size;
-        let exclusive = database.sqlite_path().is_some();
-        let file = database.sqlite_path().map(Path::to_owned);
-        let store = tokio::task::spawn_blocking(move || store::open(&database, &options)).await??;
-        let vault = master_key::open_vault(&data_dir)?;
-        let (checked, key) = (Arc::clone(&store), Arc::clone(&vault));
-        tokio::task::spawn_blocking(move || master_key::check(&*checked, &*key)).await??;
+        let (folder, is_new) = (args.data.data_dir.clone(), args.new_database);
+        let opened =
+            tokio::task::spawn_blocking(move || open(&folder, &database, &options, is_new));
+        let Opened {
+            data_dir,
+            store,
+            vault,
+        } = opened.await??;
         let prices = Arc::new(match &args.prices {
             Some(file) => prices::read(file)?,
             None => prices::shipped()?,
@@ -178,7 +180,7 @@ impl Service {
         let ids: Arc<dyn Ids> = Arc::new(UuidV7Ids::new(SystemClock));
         let tokens: Arc<dyn Tokens> = Arc::new(RandomTokens);
         let auth = auth_policy(args, &data_dir, &*tokens)?;
-        let runs_dir = data_dir.join("runs");
+        let runs_dir = data_dir.join(RUNS);
         let instance = InstanceId::from(ids.next());
         let api_url = format!("http://{}", reachable(address));
         // On SQLite the lock of the database does the same.

@@ -1,8 +1,9 @@
 //! Makes a copy of the SQLite database in the data folder every night
 //! (docs/upkeep.md#snapshots).
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -13,10 +14,10 @@ use nix::sys::statvfs::statvfs;
 use tokio::sync::oneshot::{self, error::RecvError};
 use workforce_domain::port::Clock;
 use workforce_domain::time::Timestamp;
+use workforce_folders::{Folder, Kind};
+use workforce_infra::data_folder::SNAPSHOTS;
 use workforce_infra::store::snapshot;
 
-/// The folder of snapshots in the data folder.
-pub(crate) const FOLDER: &str = "snapshots";
 /// So many are kept.
 const KEPT: usize = 7;
 /// The first one comes soon after the start, when the rest has settled.
@@ -31,6 +32,10 @@ const PARTIAL: &str = "partial";
 const JOURNAL: &str = "partial-journal";
 /// Says why there is no new one.
 const FAILED: &str = "failed";
+/// A reason has at most so many bytes.
+const FAILURE_MAX: usize = 64 * 1024;
+/// Digits of an instant to the microsecond.
+const DIGITS: usize = 20;
 
 /// Makes snapshots until it is dropped, each so long after the one before,
 /// whoever made that. Failures are logged, and noted for `workforce doctor`.
@@ -40,7 +45,7 @@ pub(crate) async fn run(
     database: PathBuf,
     clock: Arc<dyn Clock>,
 ) {
-    let folder = data_dir.join(FOLDER);
+    let folder = data_dir.join(SNAPSHOTS);
     tokio::time::sleep(FIRST.min(every)).await;
     loop {
         let age = latest(&folder).map(|at| clock.now().since(at));
@@ -82,10 +87,15 @@ async fn apart(
     }
 }
 
+/// The newest snapshot in a folder.
+pub(crate) fn newest(folder: &Path) -> Option<PathBuf> {
+    let names = snapshots(&open(folder).ok()?).ok()?;
+    Some(folder.join(names.last()?))
+}
+
 /// When the latest snapshot was made.
 pub(crate) fn latest(folder: &Path) -> Option<Timestamp> {
-    let latest = snapshots(folder).ok()?.pop()?;
-    let made = folder.join(latest).metadata().ok()?.modified().ok()?;
+    let made = newest(folder)?.metadata().ok()?.modified().ok()?;
     let since = made.duration_since(UNIX_EPOCH).ok()?;
     Some(Timestamp::from_micros(
         i64::try_from(since.as_micros()).ok()?,
@@ -94,7 +104,8 @@ pub(crate) fn latest(folder: &Path) -> Option<Timestamp> {
 
 /// Why the latest attempt failed, if it did.
 pub(crate) fn failure(folder: &Path) -> Option<String> {
-    fs::read_to_string(folder.join(FAILED)).ok()
+    let text = open(folder).ok()?.read(FAILED, FAILURE_MAX).ok()??;
+    String::from_utf8(text).ok()
 }
 
 /// Makes one, and deletes those beyond the newest [`KEPT`]; its size in bytes.
@@ -107,25 +118,32 @@ fn make(folder: &Path, database: &Path, now: Timestamp) -> anyhow::Result<u64> {
         free >= needed,
         "{free} bytes are free, and a snapshot is made only where {needed} are"
     );
-    let partial = folder.join(PARTIAL);
-    remove(&partial)?;
-    remove(&folder.join(JOURNAL))?;
-    snapshot(database, &partial)?;
-    let digits: String = now
-        .to_string()
-        .chars()
-        .filter(char::is_ascii_digit)
-        .collect();
-    let path = folder.join(format!("{PREFIX}{digits}{SUFFIX}"));
-    fs::rename(&partial, &path)?;
-    fs::File::open(folder)?.sync_all()?;
-    let mut names = snapshots(folder)?;
+    let opened = open(folder).with_context(|| folder.display().to_string())?;
+    let (partial, journal) = (OsStr::new(PARTIAL), OsStr::new(JOURNAL));
+    opened.remove_file(partial)?;
+    opened.remove_file(journal)?;
+    snapshot(database, &folder.join(PARTIAL))?;
+    let name = format!("{PREFIX}{}{SUFFIX}", digits(now));
+    opened.rename_new(partial, &opened, OsStr::new(&name))?;
+    let mut names = snapshots(&opened)?;
     names.truncate(names.len().saturating_sub(KEPT));
     for old in names {
-        remove(&folder.join(old))?;
+        opened.remove_file(OsStr::new(&old))?;
     }
-    remove(&folder.join(FAILED))?;
-    Ok(path.metadata()?.len())
+    opened.remove_file(OsStr::new(FAILED))?;
+    fs::File::from(opened).sync_all()?;
+    Ok(folder.join(name).metadata()?.len())
+}
+
+/// An instant as it stands in names, to the microsecond.
+pub(crate) fn digits(at: Timestamp) -> String {
+    let text = at.to_string();
+    text.chars().filter(char::is_ascii_digit).collect()
+}
+
+/// The folder, unless it is a link or lies behind one: somebody else's files would be removed.
+fn open(folder: &Path) -> io::Result<Folder> {
+    Folder::open_without_links(folder)
 }
 
 /// The bytes that a copy of the database has at most.
@@ -136,20 +154,26 @@ fn size(database: &Path) -> io::Result<u64> {
     Ok(fs::metadata(database)?.len() + log)
 }
 
-/// The names of the snapshots in a folder, oldest first.
-fn snapshots(folder: &Path) -> io::Result<Vec<String>> {
-    let names = fs::read_dir(folder)?.flatten().map(|it| it.file_name());
-    let mut snapshots: Vec<String> = names
-        .filter_map(|name| name.into_string().ok())
-        .filter(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
-        .collect();
+/// The names of the snapshots in a folder, oldest first. What has another name, or is no plain
+/// file, somebody else put there.
+fn snapshots(folder: &Folder) -> io::Result<Vec<String>> {
+    let is_snapshot = |name: &String| {
+        let digits = name
+            .strip_prefix(PREFIX)
+            .and_then(|it| it.strip_suffix(SUFFIX));
+        digits.is_some_and(|it| it.len() == DIGITS && it.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let files = folder.kinds()?.into_iter();
+    let files = files.filter(|(_, kind)| *kind == Some(Kind::File));
+    let names = files.filter_map(|(name, _)| name.into_string().ok());
+    let mut snapshots: Vec<String> = names.filter(is_snapshot).collect();
     snapshots.sort_unstable();
     Ok(snapshots)
 }
 
 fn note(folder: &Path, error: &anyhow::Error) {
     let noted =
-        fs::File::create(folder.join(FAILED)).and_then(|mut file| writeln!(file, "{error:#}"));
+        open(folder).and_then(|folder| folder.replace(FAILED, format!("{error:#}\n").as_bytes()));
     if let Err(error) = noted {
         tracing::debug!(%error, "why there is no new snapshot is not noted");
     }
@@ -163,13 +187,6 @@ fn make_private(folder: &Path) -> io::Result<()> {
         .create(folder)
 }
 
-fn remove(file: &Path) -> io::Result<()> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,7 +194,10 @@ mod tests {
     #[test]
     fn the_newest_seven_are_kept() {
         let data = tempfile::tempdir().unwrap();
-        let (folder, database) = (data.path().join(FOLDER), data.path().join("workforce.db"));
+        let (folder, database) = (
+            data.path().join(SNAPSHOTS),
+            data.path().join("workforce.db"),
+        );
         let store = workforce_infra::store::open(
             &workforce_infra::store::DatabaseUrl::sqlite(&database),
             &workforce_infra::store::OpenOptions::default(),
@@ -187,7 +207,7 @@ mod tests {
             make(&folder, &database, now(number)).unwrap();
         }
         drop(store);
-        let kept = snapshots(&folder).unwrap();
+        let kept = snapshots(&open(&folder).unwrap()).unwrap();
         assert_eq!(kept.len(), KEPT);
         assert!(kept[0].ends_with("000002.db"), "{kept:?}");
         assert!(latest(&folder).is_some() && failure(&folder).is_none());
@@ -196,6 +216,6 @@ mod tests {
         let error = make(&folder, &missing, now(9)).unwrap_err();
         note(&folder, &error);
         assert!(failure(&folder).is_some());
-        assert_eq!(snapshots(&folder).unwrap(), kept);
+        assert_eq!(snapshots(&open(&folder).unwrap()).unwrap(), kept);
     }
 }

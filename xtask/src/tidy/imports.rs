@@ -68,6 +68,11 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: &["actix-web", "diesel", "nix", "r2d2", "utoipa"],
     },
     Permission {
+        package: "workforce-folders",
+        may_use: &[],
+        must_not_see: HEAVY,
+    },
+    Permission {
         package: "workforce-agent-programs",
         may_use: &[],
         must_not_see: &[
@@ -133,7 +138,7 @@ const PERMISSIONS: &[Permission] = &[
     },
     Permission {
         package: "workforce-git",
-        may_use: &["workforce-domain"],
+        may_use: &["workforce-domain", "workforce-folders"],
         must_not_see: NO_INTERFACE_NOR_DATABASE,
     },
     Permission {
@@ -157,7 +162,7 @@ const PERMISSIONS: &[Permission] = &[
     },
     Permission {
         package: "workforce-infra",
-        may_use: &["workforce-domain", "workforce-vitals"],
+        may_use: &["workforce-domain", "workforce-folders", "workforce-vitals"],
         must_not_see: &["actix-web", "tokio-util", "ureq", "utoipa"],
     },
     Permission {
@@ -166,6 +171,7 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-domain",
             "workforce-agent-programs",
             "workforce-app",
+            "workforce-folders",
             "workforce-forges",
             "workforce-git",
             "workforce-guard",
@@ -200,6 +206,7 @@ const PERMISSIONS: &[Permission] = &[
             "workforce-app",
             "workforce-infra",
             "workforce-engine",
+            "workforce-folders",
             "workforce-forges",
             "workforce-guard",
             "workforce-http",

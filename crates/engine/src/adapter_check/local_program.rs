@@ -12,6 +12,7 @@ use workforce_domain::adapter_check::{
     AdapterCheck, CheckName, CheckStatus, CheckedProgram, SignedIn,
 };
 use workforce_domain::port::AdapterToCheck;
+use workforce_folders::remove_folder;
 use workforce_guard::client::{self, GuardError};
 use workforce_guard::{LaunchError, Survey};
 
@@ -20,7 +21,6 @@ use crate::adapter::adapter;
 use crate::adapter::agent_program::{command_of, user_of};
 use crate::adapter::local::{Place, make_trial_place, offload};
 use crate::adapter::settings::{LocalSettings, ProcessSettings};
-use crate::folder_removal::remove_folder;
 use crate::instructions;
 use crate::run_context::Occupant;
 use crate::secret_resolution::Preview;

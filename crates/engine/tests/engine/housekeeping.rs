@@ -1,4 +1,5 @@
 use std::fs::{self, File};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -6,6 +7,7 @@ use workforce_app::Failure;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::company::PauseReason;
+use workforce_domain::id::RunId;
 use workforce_domain::port::{RunLogs, StopScope, StoredResponse};
 use workforce_domain::run::Run;
 use workforce_domain::ticket::{StreamTicket, TicketHolder};
@@ -147,13 +149,81 @@ async fn logs_are_kept_for_thirty_days() {
     let house = House::new();
     let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
     let company = house.company.to_string();
-    let old = written(&house, &company, "old.log", days(31));
-    let young = written(&house, &company, "young.log", days(29));
-    let stray = written(&house, "", "stray", days(31));
+    let run = || RunId::from(house.ports.ids.next());
+    let log = |ago| written(&house, &company, &format!("{}.log", run()), ago);
+    let young = log(days(29));
+    let old = log(days(31));
+    let beside = [".z", ".times", ".tail", ".packing"].map(|ending| {
+        written(
+            &house,
+            &company,
+            &format!("{}.log{ending}", run()),
+            days(31),
+        )
+    });
     let engine = house.start();
-    eventually("the old log's end", || (!old.exists()).then_some(())).await;
-    assert!(young.exists() && stray.exists());
+    for old in beside.iter().chain([&old]) {
+        eventually("the old logs' end", || (!old.exists()).then_some(())).await;
+    }
+    assert!(young.exists());
     engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_others_put_beside_the_logs_stays() {
+    let house = House::new();
+    let old = Duration::from_secs(40 * 24 * 60 * 60);
+    let company = house.company.to_string();
+    let run = RunId::from(house.ports.ids.next()).to_string();
+    let log = format!("{run}.log");
+    let another = house.ports.ids.next().to_string();
+    let kept = [
+        written(&house, "", "model.pt", old),
+        written(&house, "exp1", "model.pt", old),
+        written(&house, "exp1", &log, old),
+        written(&house, &another.to_uppercase(), &log, old),
+        written(&house, &company, "model.pt", old),
+        written(&house, &company, &format!("{run}.txt"), old),
+        written(&house, &company, &format!("{log}.bak"), old),
+        written(
+            &house,
+            &company,
+            &format!("{}.log", run.to_uppercase()),
+            old,
+        ),
+        written(&house, "../elsewhere", &log, old),
+    ];
+    let runs = house.config().runs_dir;
+    let elsewhere = runs.parent().expect("a folder above").join("elsewhere");
+    symlink(&elsewhere, runs.join(&another)).expect("a link to a folder");
+    let linked = runs.join(&company).join(format!("{another}.log"));
+    symlink(elsewhere.join(&log), &linked).expect("a link to a file");
+    let own = written(&house, &company, &log, old);
+    let engine = house.start();
+    eventually("the old log's end", || (!own.exists()).then_some(())).await;
+    engine.shutdown().await;
+    for kept in kept.iter().chain([&linked]) {
+        assert!(kept.exists(), "{} is gone", kept.display());
+    }
+}
+
+/// The same where the whole folder is a link: nothing behind it is the server's to remove.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_behind_a_link_is_removed() {
+    let house = House::new();
+    let old = Duration::from_secs(40 * 24 * 60 * 60);
+    let company = house.company.to_string();
+    let log = format!("{}.log", RunId::from(house.ports.ids.next()));
+    let kept = written(&house, &company, &log, old);
+    let runs = house.config().runs_dir;
+    let elsewhere = runs.with_file_name("elsewhere");
+    fs::rename(&runs, &elsewhere).expect("another place");
+    symlink(&elsewhere, &runs).expect("a link to a folder");
+    let engine = house.start();
+    engine.recovered().await;
+    engine.shutdown().await;
+    assert!(FileRunLogs::new(&runs).delete(house.company).is_err());
+    assert!(kept.exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 mod note_writer;
 mod notes;
 mod packed;
+mod part;
 mod reader;
 mod ring;
 mod scrubber;
@@ -11,6 +12,7 @@ mod writer;
 
 pub use notes::{LogNote, read_log_notes};
 pub use packed::pack_log;
+pub use part::LogPart;
 pub use reader::read_log;
 pub(crate) use scrubber::OutputScrubber;
 pub(crate) use source::OutputSource;

@@ -8,7 +8,8 @@ use std::time::Duration;
 use workforce_domain::port::{Clock, LogStream};
 use workforce_domain::time::Timestamp;
 
-use super::notes::{LogNote, NOTE_LEN, Placed, options, path_beside, read_placed};
+use super::notes::{LogNote, NOTE_LEN, Placed, options, read_placed};
+use super::part::LogPart;
 use super::ring::Gap;
 
 /// All output of one span to one stream shares the note of its first byte.
@@ -45,7 +46,7 @@ impl NoteWriter {
     /// Writes the notes of the log at `log`, with the instants of `clock`.
     pub(super) fn of(log: &Path, clock: Arc<dyn Clock>) -> Self {
         Self {
-            path: path_beside(log),
+            path: LogPart::Notes.beside(log),
             clock,
             file: None,
             stream: None,
@@ -153,13 +154,11 @@ pub(super) fn settle(log: &Path, gap: &Gap) -> io::Result<()> {
         .into_iter()
         .flat_map(|note| Placed::InLog(note).encode())
         .collect();
-    let path = path_beside(log);
-    let mut new = path.clone().into_os_string();
-    new.push(".new");
+    let new = LogPart::NewNotes.beside(log);
     options()
         .write(true)
         .truncate(true)
         .open(&new)?
         .write_all(&settled)?;
-    fs::rename(new, path)
+    fs::rename(new, LogPart::Notes.beside(log))
 }

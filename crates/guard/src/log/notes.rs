@@ -5,11 +5,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::libc;
 use workforce_domain::port::LogStream;
 use workforce_domain::time::Timestamp;
+
+use super::part::LogPart;
 
 /// A note as it is stored: microseconds, then an offset, both little-endian.
 pub(super) const NOTE_LEN: usize = 16;
@@ -91,7 +93,7 @@ impl Placed {
 /// All notes of a log, in its order; none of one that nothing was noted of. What
 /// a crash cut off is no note.
 pub(super) fn read_placed(log: &Path) -> io::Result<Vec<Placed>> {
-    match fs::read(path_beside(log)) {
+    match fs::read(LogPart::Notes.beside(log)) {
         Ok(stored) => {
             let (whole, _cut) = stored.as_chunks::<NOTE_LEN>();
             Ok(whole.iter().map(Placed::decode).collect())
@@ -117,7 +119,7 @@ pub fn read_log_notes(log: &Path) -> io::Result<Vec<LogNote>> {
 /// The notes that tell of a part of a log: the last one up to its beginning and
 /// those within it.
 pub(super) fn notes_of(log: &Path, part: Range<u64>) -> io::Result<Vec<LogNote>> {
-    let file = match File::open(path_beside(log)) {
+    let file = match File::open(LogPart::Notes.beside(log)) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
@@ -146,12 +148,6 @@ pub(super) fn notes_of(log: &Path, part: Range<u64>) -> io::Result<Vec<LogNote>>
         }
     }
     Ok(notes)
-}
-
-pub(super) fn path_beside(log: &Path) -> PathBuf {
-    let mut name = log.as_os_str().to_owned();
-    name.push(".times");
-    name.into()
 }
 
 pub(super) fn options() -> OpenOptions {

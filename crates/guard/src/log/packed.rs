@@ -4,14 +4,14 @@
 use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use flate2::Compression;
 use flate2::read::{ZlibDecoder, ZlibEncoder};
 use nix::libc;
 
-use super::ring::TailRing;
+use super::part::LogPart;
 
 /// What a packed log begins with.
 const MAGIC: [u8; 8] = *b"wflogpk1";
@@ -36,7 +36,7 @@ pub(super) struct PackedLog {
 impl PackedLog {
     /// Opens what [`pack_log`] made of the log at `path`.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
-        let file = File::open(packed_path(path))?;
+        let file = File::open(LogPart::Packed.beside(path))?;
         let mut header = [0; HEADER as usize];
         file.read_exact_at(&mut header, 0)?;
         let (magic, total) = header.split_at(MAGIC.len());
@@ -96,7 +96,7 @@ impl PackedLog {
 ///
 /// The files cannot be read or written. The log is as before.
 pub fn pack_log(path: &Path) -> io::Result<bool> {
-    let unfinished = TailRing::path_beside(path);
+    let unfinished = LogPart::Tail.beside(path);
     let log = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NOFOLLOW)
@@ -105,7 +105,7 @@ pub fn pack_log(path: &Path) -> io::Result<bool> {
     if !metadata.is_file() || metadata.len() < SHORTEST || unfinished.try_exists()? {
         return Ok(false);
     }
-    let temporary = beside(path, ".packing");
+    let temporary = LogPart::Packing.beside(path);
     let Some(file) = create(&temporary)? else {
         return Ok(false);
     };
@@ -113,7 +113,7 @@ pub fn pack_log(path: &Path) -> io::Result<bool> {
         // Its age is that of the log.
         file.set_times(FileTimes::new().set_modified(metadata.modified()?))?;
         file.sync_all()?;
-        fs::rename(&temporary, packed_path(path))?;
+        fs::rename(&temporary, LogPart::Packed.beside(path))?;
         sync_folder(path)
     });
     if let Err(error) = written {
@@ -180,16 +180,6 @@ fn sync_folder(path: &Path) -> io::Result<()> {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),
     }
-}
-
-fn packed_path(log: &Path) -> PathBuf {
-    beside(log, ".z")
-}
-
-fn beside(log: &Path, suffix: &str) -> PathBuf {
-    let mut name = log.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 fn damaged() -> io::Error {

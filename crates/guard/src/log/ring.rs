@@ -1,7 +1,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const HEADER_LEN: u64 = 24;
 const COPY_LEN: usize = 64 * 1024;
@@ -55,13 +55,6 @@ impl Gap {
 }
 
 impl TailRing {
-    /// The ring's place beside the log that it continues.
-    pub(super) fn path_beside(log: &Path) -> PathBuf {
-        let mut name = log.as_os_str().to_owned();
-        name.push(".tail");
-        name.into()
-    }
-
     pub(super) fn create(path: PathBuf, capacity: u64, head_len: u64) -> io::Result<Self> {
         let file = OpenOptions::new()
             .read(true)

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use workforce_domain::port::{Clock, LogStream};
 
 use super::note_writer::{self, NoteWriter};
+use super::part::LogPart;
 use super::ring::TailRing;
 
 /// How many bytes of a run's output are kept unless told otherwise: 64 MiB.
@@ -99,7 +100,7 @@ impl RunLog {
     ///
     /// The files cannot be read or written.
     pub fn recover(path: &Path) -> io::Result<bool> {
-        match TailRing::left_at(TailRing::path_beside(path))? {
+        match TailRing::left_at(LogPart::Tail.beside(path))? {
             Some(ring) => {
                 settle_notes(path, &ring);
                 ring.fold_into(&mut append_options().open(path)?)?;
@@ -158,7 +159,7 @@ impl RunLog {
             return ring.push(rest);
         }
         let ring = TailRing::create(
-            TailRing::path_beside(&self.path),
+            LogPart::Tail.beside(&self.path),
             self.tail_cap,
             self.head_len,
         )?;

@@ -5,7 +5,7 @@
 //! methods of the port wait. They are called from threads that may wait, never from a task.
 
 mod location;
-mod partial;
+mod own_files;
 #[cfg(feature = "s3")]
 mod s3;
 mod writer;
@@ -61,7 +61,7 @@ pub struct Objects {
     client: Arc<dyn Client>,
     prefix: Path,
     provider: Provider,
-    /// The folder, when the place is one.
+    /// The folder without links, when the place is one.
     folder: Option<PathBuf>,
     /// An object is written in parts of this size.
     part: usize,
@@ -149,6 +149,12 @@ impl Objects {
         (parts.next().is_none() && self.path(name) == *path).then_some(name)
     }
 
+    /// Whether an object lies where this made it, and not behind a link.
+    fn is_own(&self, name: ObjectName) -> bool {
+        let folder = self.folder.as_ref();
+        folder.is_none_or(|folder| own_files::is_there(folder, name).unwrap_or(false))
+    }
+
     /// The runtime, which is there until this value is dropped.
     fn wait<F: Future>(&self, future: F) -> Result<F::Output, ObjectError> {
         match &self.runtime {
@@ -212,6 +218,10 @@ impl ObjectStore for Objects {
     }
 
     fn delete(&self, name: ObjectName) -> Result<(), ObjectError> {
+        if let Some(folder) = &self.folder {
+            return own_files::remove(folder, name)
+                .map_err(|error| ObjectError::Failed(Box::new(error)));
+        }
         let path = self.path(name);
         match self.wait(self.client.delete(&path))? {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -231,7 +241,8 @@ impl ObjectStore for Objects {
             for object in page {
                 let object = object.map_err(failed)?;
                 if object.last_modified.timestamp_micros() < before.micros() {
-                    found.extend(self.name(&object.location));
+                    let name = self.name(&object.location);
+                    found.extend(name.filter(|&name| self.is_own(name)));
                 }
             }
             if !found.is_empty() && visit(&found).is_break() {
@@ -243,7 +254,7 @@ impl ObjectStore for Objects {
 
     fn discard_unfinished(&self, before: Timestamp) -> Result<usize, ObjectError> {
         match &self.folder {
-            Some(folder) => partial::discard(folder, before)
+            Some(folder) => own_files::discard_unfinished(folder, before)
                 .map_err(|error| ObjectError::Failed(Box::new(error))),
             // A bucket does it by itself, by a rule of its owner.
             None => Ok(0),

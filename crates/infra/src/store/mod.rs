@@ -41,6 +41,6 @@ pub use open::{Durability, OpenError, OpenOptions, migrate_down, open};
 pub use sqlite::ScratchStore;
 pub use upkeep::{
     DatabaseState, Inspection, Repair, SchemaState, SnapshotError, TakeOverError, fill_if_empty,
-    is_served, knows_migration, repair, snapshot, take_over,
+    is_empty, is_served, knows_migration, repair, snapshot, take_over,
 };
 pub use url::{DatabaseUrl, DatabaseUrlError};

@@ -13,6 +13,7 @@ mod planning;
 mod record;
 mod run;
 mod secret;
+mod server;
 mod session;
 
 pub(super) use agent::*;
@@ -27,6 +28,7 @@ pub(super) use planning::*;
 pub(super) use record::*;
 pub(super) use run::*;
 pub(super) use secret::*;
+pub(super) use server::*;
 pub(super) use session::*;
 
 diesel::joinable!(agents -> companies (company_id));
@@ -106,6 +108,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     agent_secrets,
     run_secrets,
     vault_canary,
+    installation,
     agent_config_revisions,
     instruction_bundles,
     instruction_versions,

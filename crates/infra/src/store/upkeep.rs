@@ -5,11 +5,15 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use workforce_domain::id::InstallationId;
 use workforce_domain::port::{Reads, StoreError};
 use workforce_domain::time::Timestamp;
 
 use super::OpenError;
 use super::url::{DatabaseUrl, Target};
+
+/// The migration that gave databases an installation.
+const INSTALLATION_MIGRATION: &str = "20261129000051";
 
 /// The migrations of a database beside those of this program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -143,6 +147,22 @@ impl Inspection {
         self.0.damages(limit)
     }
 
+    /// Which installation the database is of; `None` where its tables are from before databases
+    /// had one.
+    pub fn installation(&mut self) -> Result<Option<InstallationId>, StoreError> {
+        let has_table = |state: DatabaseState| {
+            let is_it = |version: &String| version.as_str() == INSTALLATION_MIGRATION;
+            state.schema.applied.iter().any(is_it)
+        };
+        if !has_table(self.0.state()?) {
+            return Ok(None);
+        }
+        let query = "SELECT CAST(installation_id AS text) AS line FROM installation";
+        let id = self.0.lines(query)?.pop().map(|line| line.parse());
+        id.transpose()
+            .map_err(|error| StoreError::Failed(Box::new(error)))
+    }
+
     /// The kinds of agents that there are.
     pub fn adapter_types(&mut self) -> Result<Vec<String>, StoreError> {
         self.0
@@ -188,6 +208,26 @@ impl Inspection {
         })?;
         found.ok_or_else(|| StoreError::Failed("nothing was read".into()))
     }
+}
+
+/// Whether nothing of workforce is in the database at `url`, or there is no such file.
+///
+/// # Errors
+/// When the database does not answer, or is none.
+pub fn is_empty(url: &DatabaseUrl) -> Result<bool, StoreError> {
+    let tables = match url.sqlite_path() {
+        Some(path) => {
+            if path.metadata().map_or(0, |it| it.len()) == 0 {
+                return Ok(true);
+            }
+            "SELECT name AS line FROM sqlite_master WHERE name = '__diesel_schema_migrations'"
+        }
+        None => {
+            "SELECT tablename::text AS line FROM pg_tables \
+             WHERE schemaname = current_schema() AND tablename = '__diesel_schema_migrations'"
+        }
+    };
+    Ok(Inspection::open(url)?.0.lines(tables)?.is_empty())
 }
 
 /// Copies the SQLite database at `from` to a new file at `to`, as it is at one instant, while a

@@ -36,7 +36,8 @@ pub(super) fn open(path: &Path) -> Result<Vec<MasterKey>, VaultError> {
     }
 }
 
-fn read(text: &str) -> Option<Vec<MasterKey>> {
+/// The keys that a text holds, the current one first; `None` when it is not a list of keys.
+pub(super) fn read(text: &str) -> Option<Vec<MasterKey>> {
     let mut lines = text.trim().lines();
     let current = MasterKey::decode(lines.next()?)?;
     let former = lines.map(|line| MasterKey::decode(line.strip_prefix(FORMER)?));

@@ -103,6 +103,11 @@ pub fn key_of(sealed: &[u8]) -> Result<KeyId, SealError> {
     }
 }
 
+/// Whether a text is what a file of master keys holds.
+pub(crate) fn are_keys(text: &str) -> bool {
+    file::read(text).is_some()
+}
+
 /// Seals with master keys from a file or from the operator.
 pub struct FileVault {
     ring: RwLock<Ring>,
@@ -123,6 +128,17 @@ impl FileVault {
             ring: RwLock::new(ring),
             file: Some(path.into()),
         })
+    }
+
+    /// A vault with the master keys in the file at `path`; `None` when there is no such file.
+    ///
+    /// # Errors
+    /// As [`FileVault::open`].
+    pub fn open_existing(path: &Path) -> Result<Option<Self>, VaultError> {
+        match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            _ => Self::open(path).map(Some),
+        }
     }
 
     /// A vault with a given master key: 32 bytes in hexadecimal or base64.

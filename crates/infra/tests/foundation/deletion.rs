@@ -6,7 +6,12 @@ use crate::raw::{Raw, Reference};
 use crate::rows::{BOSS, GOAL, ISSUE, PARENT, PROJECT, RUN, WORKER, WORKTREE, insert_company, key};
 
 /// What belongs to no company.
-const WITHOUT_COMPANY: [&str; 3] = ["idempotency_keys", "board_tokens", "vault_canary"];
+const WITHOUT_COMPANY: [&str; 4] = [
+    "idempotency_keys",
+    "board_tokens",
+    "installation",
+    "vault_canary",
+];
 
 fn rows_of(raw: &mut Raw, table: &str, company: u8) -> i64 {
     let column = if table == "companies" {

@@ -1,7 +1,7 @@
 //! Files of a backup: for their owner alone, durable, and known by what they hold.
 
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File, OpenOptions, read_dir};
+use std::fs::{DirBuilder, File, FileType, OpenOptions, read_dir};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -83,23 +83,24 @@ pub(super) fn sync(folder: &Path) -> io::Result<()> {
 }
 
 /// Every file `<folder>/<company>/<name>` whose names are as they must be, as path below `folder`.
-/// A folder that is not there has none.
+/// A folder that is not there has none. Links are nobody's.
 pub(super) fn list(
     folder: &Path,
     is_company: fn(&str) -> bool,
     is_file: fn(&str) -> bool,
 ) -> anyhow::Result<Vec<(String, String)>> {
     let mut found = Vec::new();
-    for company in names(folder)?.into_iter().filter(|name| is_company(name)) {
-        let files = names(&folder.join(&company))?;
+    let companies = names(folder, FileType::is_dir)?.into_iter();
+    for company in companies.filter(|name| is_company(name)) {
+        let files = names(&folder.join(&company), FileType::is_file)?;
         let files = files.into_iter().filter(|name| is_file(name));
         found.extend(files.map(|file| (company.clone(), file)));
     }
     Ok(found)
 }
 
-/// The names in a folder, in order; those that are no text are not ours.
-fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
+/// The names of one kind in a folder, in order; those that are no text are not ours.
+fn names(folder: &Path, is_kind: fn(&FileType) -> bool) -> anyhow::Result<Vec<String>> {
     let failed = || format!("failed to read the folder {}", folder.display());
     let entries = match read_dir(folder) {
         Ok(entries) => entries,
@@ -110,8 +111,11 @@ fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
     };
     let mut names = Vec::new();
     for entry in entries {
-        let name = entry.with_context(failed)?.file_name();
-        names.extend(name.to_str().map(str::to_owned));
+        let entry = entry.with_context(failed)?;
+        // What vanished meanwhile is of no kind.
+        if entry.file_type().is_ok_and(|kind| is_kind(&kind)) {
+            names.extend(entry.file_name().to_str().map(str::to_owned));
+        }
     }
     names.sort_unstable();
     Ok(names)

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use workforce_domain::port::{KeyId, StoreError};
+use workforce_infra::data_folder::DataFolder;
 use workforce_infra::objects::Location;
 use workforce_infra::store::{DatabaseUrl, Inspection, snapshot};
 use workforce_infra::vault::key_of;
@@ -56,10 +57,8 @@ struct Making<'a> {
 /// Makes a backup.
 pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let database = args.data.database()?;
-    let data_dir = &args.data.data_dir;
-    let data_dir = data_dir
-        .canonicalize()
-        .with_context(|| format!("failed to use the data folder {}", data_dir.display()))?;
+    let folder = DataFolder::look(&args.data.data_dir)?;
+    let data_dir = folder.path().to_owned();
     let target = std::path::absolute(&args.backup)?;
     ensure!(
         is_free(&target)?,

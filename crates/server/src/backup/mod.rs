@@ -11,13 +11,7 @@ pub(crate) use make::{BackupArgs, run};
 pub(crate) use postgres_programs::PostgresProgram;
 pub(crate) use restore::{RestoreArgs, run as restore};
 
-/// The copy of a SQLite database.
-const SQLITE: &str = "workforce.db";
+use workforce_infra::data_folder::{ATTACHMENTS, DATABASE as SQLITE, MASTER_KEY, RUNS};
+
 /// The dump of a PostgreSQL database.
 const POSTGRES: &str = "database.dump";
-/// The master keys.
-const MASTER_KEY: &str = crate::master_key::FILE_NAME;
-/// The folder of attachments.
-const ATTACHMENTS: &str = "attachments";
-/// The folder of the logs of runs.
-const RUNS: &str = "runs";

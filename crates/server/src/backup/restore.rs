@@ -8,6 +8,8 @@ use std::time::UNIX_EPOCH;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use workforce_domain::time::Timestamp;
+use workforce_folders::remove_folder;
+use workforce_infra::data_folder::{DataFolder, MARKER};
 use workforce_infra::store::{
     DatabaseUrl, Inspection, fill_if_empty, is_served, knows_migration, take_over,
 };
@@ -254,11 +256,14 @@ impl Staging {
             );
         }
         // What a restore left that was cut short: we have the lock, so nobody else needs it.
-        match std::fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-        files::make_folder(&folder)?;
+        ensure!(
+            folder.symlink_metadata().is_err() || folder.join(MARKER).is_file(),
+            "no restore made {}: move it away",
+            folder.display()
+        );
+        remove_folder(&folder)?;
+        // It goes where the rest goes: a folder without a database is taken for somebody else's.
+        DataFolder::claim(&folder)?;
         Ok(Self {
             folder,
             data_dir,
@@ -271,7 +276,7 @@ impl Staging {
     fn install(self) -> anyhow::Result<()> {
         files::sync_folders(&self.folder)?;
         let mut installed = Vec::new();
-        for name in [ATTACHMENTS, RUNS, MASTER_KEY, SQLITE] {
+        for name in [MARKER, ATTACHMENTS, RUNS, MASTER_KEY, SQLITE] {
             let (from, to) = (self.folder.join(name), self.data_dir.join(name));
             if !from.exists() {
                 continue;
@@ -293,7 +298,7 @@ impl Staging {
 impl Drop for Staging {
     fn drop(&mut self) {
         // When it stays, the next restore removes it.
-        let _ = std::fs::remove_dir_all(&self.folder);
+        let _: io::Result<()> = remove_folder(&self.folder);
     }
 }
 

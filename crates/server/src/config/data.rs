@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use workforce_infra::data_folder::{ATTACHMENTS, DATABASE};
 use workforce_infra::objects::Location;
 use workforce_infra::store::DatabaseUrl;
 
@@ -30,13 +31,13 @@ impl DataArgs {
     pub(crate) fn database(&self) -> anyhow::Result<DatabaseUrl> {
         match &self.database_url {
             Some(url) => url.parse().context("--database-url"),
-            None => Ok(DatabaseUrl::sqlite(self.data_dir.join("workforce.db"))),
+            None => Ok(DatabaseUrl::sqlite(self.data_dir.join(DATABASE))),
         }
     }
 
     /// Where attachments are kept, with this data folder.
     pub(crate) fn attachments(&self, data_dir: &Path) -> Location {
         let given = self.attachments_url.clone();
-        given.unwrap_or_else(|| Location::Folder(data_dir.join("attachments")))
+        given.unwrap_or_else(|| Location::Folder(data_dir.join(ATTACHMENTS)))
     }
 }

@@ -3,10 +3,13 @@
 use workforce_domain::port::{Clock, StoreError};
 use workforce_domain::time::Timestamp;
 use workforce_infra::clock::SystemClock;
-use workforce_infra::store::{BrokenInvariant, DatabaseState, Inspection, broken_invariants};
+use workforce_infra::store::{
+    BrokenInvariant, DatabaseState, Inspection, broken_invariants, is_empty,
+};
 
 use super::Site;
 use super::finding::{Finding, Repair};
+use crate::service::opening::gone;
 
 /// So much of what is wrong is told.
 const TOLD: usize = 5;
@@ -21,6 +24,11 @@ const FAR: &str = "2100-01-01";
 
 /// A database that cannot be read.
 pub(super) fn unreadable(site: &Site<'_>, error: &StoreError) -> Finding {
+    if is_empty(&site.database).unwrap_or(false)
+        && let Some(gone) = gone(&site.folder, &site.database)
+    {
+        return Finding::problem("database", gone, "until then no server starts with it");
+    }
     let causes = causes(error);
     let database = &site.database;
     Finding::problem(
@@ -49,6 +57,16 @@ pub(super) fn look(
     findings: &mut Vec<Finding>,
 ) -> Result<DatabaseState, StoreError> {
     let state = inspection.state()?;
+    if let Some(id) = inspection.installation()? {
+        findings.push(match site.folder.check(id) {
+            Ok(()) => Finding::ok("installation", id.to_string()),
+            Err(foreign) => Finding::problem(
+                "installation",
+                foreign.to_string(),
+                "until then no server starts with it",
+            ),
+        });
+    }
     findings.push(schema(&state));
     findings.push(match inspection.damages(TOLD) {
         Ok(damages) if damages.is_empty() => {

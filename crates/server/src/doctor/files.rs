@@ -9,6 +9,7 @@ use nix::sys::statvfs::statvfs;
 use workforce_app::secrets::master_key::is_of;
 use workforce_domain::port::{Clock, StoreError};
 use workforce_infra::clock::SystemClock;
+use workforce_infra::data_folder::{HOMES, MASTER_KEY, SNAPSHOTS};
 use workforce_infra::objects::Location;
 use workforce_infra::start_token::{FILE_NAME, StartToken};
 use workforce_infra::store::Inspection;
@@ -33,7 +34,7 @@ pub(super) fn look(site: &Site<'_>, findings: &mut Vec<Finding>) {
     let before = findings.len();
     findings.extend(exposed(&site.data_dir, OTHERS_IN_FOLDER));
     let mut private = vec![
-        site.data_dir.join(master_key::FILE_NAME),
+        site.data_dir.join(MASTER_KEY),
         site.data_dir.join(FILE_NAME),
     ];
     if let Some(database) = site.database.sqlite_path() {
@@ -100,7 +101,7 @@ fn exposed(path: &Path, forbidden: u32) -> Option<Finding> {
 
 /// Whether the snapshots of a SQLite database go on.
 fn snapshots(site: &Site<'_>) -> Option<Finding> {
-    let folder = site.data_dir.join(snapshots::FOLDER);
+    let folder = site.data_dir.join(SNAPSHOTS);
     let latest = snapshots::latest(&folder);
     if let Some(failure) = snapshots::failure(&folder) {
         return Some(Finding::warning(
@@ -146,7 +147,7 @@ fn room(place: &str, folder: &Path, min: u64) -> Finding {
 
 /// Whether the master key is there and opens what is sealed.
 fn key(site: &Site<'_>, inspection: &mut Inspection) -> Result<Finding, StoreError> {
-    let file = site.data_dir.join(master_key::FILE_NAME);
+    let file = site.data_dir.join(MASTER_KEY);
     let advice = "without it no secret can be read: put back the copy that you kept";
     let vault = match master_key::existing_vault(&file) {
         Ok(Some(vault)) => vault,
@@ -205,7 +206,7 @@ fn attachments(folder: &Path, assets: &[String]) -> Finding {
 /// Homes of agents that are not there any more.
 fn homes(site: &Site<'_>, agents: &[String]) -> Option<Finding> {
     let agents: HashSet<&str> = agents.iter().map(String::as_str).collect();
-    let entries = std::fs::read_dir(site.data_dir.join("agents")).ok()?;
+    let entries = std::fs::read_dir(site.data_dir.join(HOMES)).ok()?;
     let names = entries.flatten().map(|it| it.file_name());
     let left: Vec<String> = names
         .filter_map(|name| name.into_string().ok())
@@ -221,7 +222,7 @@ fn homes(site: &Site<'_>, agents: &[String]) -> Option<Finding> {
             ),
             format!(
                 "see whether anybody needs their work, and delete them in {}",
-                site.data_dir.join("agents").display()
+                site.data_dir.join(HOMES).display()
             ),
         )
     })

@@ -13,10 +13,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 use workforce_domain::port::StoreError;
+use workforce_infra::data_folder::{DataFolder, RUNS, WORKTREES};
 use workforce_infra::objects::Location;
 use workforce_infra::store::{DatabaseUrl, Inspection, is_served};
 
@@ -59,6 +59,7 @@ pub(crate) struct DoctorArgs {
 /// What is looked at.
 struct Site<'a> {
     args: &'a DoctorArgs,
+    folder: DataFolder,
     data_dir: PathBuf,
     database: DatabaseUrl,
     attachments: Location,
@@ -68,15 +69,14 @@ struct Site<'a> {
 
 impl<'a> Site<'a> {
     fn of(args: &'a DoctorArgs) -> anyhow::Result<Self> {
-        let data_dir = &args.data.data_dir;
-        let data_dir = data_dir
-            .canonicalize()
-            .with_context(|| format!("failed to use the data folder {}", data_dir.display()))?;
+        let folder = DataFolder::look(&args.data.data_dir)?;
+        let data_dir = folder.path().to_owned();
         let database = args.data.database()?;
         Ok(Self {
             args,
             is_served: is_served(&data_dir, &database)?,
             attachments: args.data.attachments(&data_dir),
+            folder,
             data_dir,
             database,
         })
@@ -84,11 +84,11 @@ impl<'a> Site<'a> {
 
     fn worktrees(&self) -> PathBuf {
         let named = self.args.worktrees.clone();
-        named.unwrap_or_else(|| self.data_dir.join("worktrees"))
+        named.unwrap_or_else(|| self.data_dir.join(WORKTREES))
     }
 
     fn runs_dir(&self) -> PathBuf {
-        self.data_dir.join("runs")
+        self.data_dir.join(RUNS)
     }
 }
 

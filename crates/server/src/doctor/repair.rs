@@ -10,9 +10,10 @@ use workforce_domain::actor::CompanyOwned;
 use workforce_domain::cost::PriceTable;
 use workforce_domain::port::Clock;
 use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
-use workforce_engine::remove_folder;
+use workforce_folders::remove_folder;
 use workforce_guard::{GuardFiles, leftovers};
 use workforce_infra::clock::SystemClock;
+use workforce_infra::data_folder::MASTER_KEY;
 use workforce_infra::ids::UuidV7Ids;
 use workforce_infra::store::{self, Inspection, OpenOptions};
 use workforce_infra::tokens::RandomTokens;
@@ -94,7 +95,7 @@ fn end_stuck_runs(site: &Site<'_>) -> anyhow::Result<String> {
             run.id
         );
     }
-    let file = site.data_dir.join(master_key::FILE_NAME);
+    let file = site.data_dir.join(MASTER_KEY);
     let vault = master_key::existing_vault(&file)?.context("there is no master key")?;
     let store = store::open(&site.database, &OpenOptions::default())?;
     let ids = UuidV7Ids::new(SystemClock);

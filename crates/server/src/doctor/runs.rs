@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use workforce_domain::actor::InstanceScope;
-use workforce_domain::id::{InstanceId, RunId};
+use workforce_domain::id::{CompanyId, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, StoreError};
 use workforce_domain::run::Run;
 use workforce_domain::time::Timestamp;
+use workforce_engine::run_folders;
 use workforce_guard::{ProcessIdentity, leftovers};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::ids::UuidV7Ids;
@@ -62,23 +63,21 @@ pub(super) fn look(
     Ok(())
 }
 
+/// The company and the folder of each run that has one.
+type RunFolders = HashMap<RunId, (CompanyId, PathBuf)>;
+
 /// The folders that runs have while they are live.
-fn folders(site: &Site<'_>) -> HashMap<RunId, PathBuf> {
-    let companies = std::fs::read_dir(site.runs_dir()).into_iter().flatten();
-    let runs = companies
-        .flatten()
-        .filter_map(|company| std::fs::read_dir(company.path()).ok())
-        .flat_map(|runs| runs.flatten());
-    runs.filter(|run| run.file_type().is_ok_and(|it| it.is_dir()))
-        .filter_map(|run| Some((run.file_name().to_str()?.parse().ok()?, run.path())))
+fn folders(site: &Site<'_>) -> RunFolders {
+    let runs_dir = site.runs_dir();
+    let path =
+        |company: CompanyId, run: RunId| runs_dir.join(company.to_string()).join(run.to_string());
+    let runs = run_folders(&runs_dir).into_iter();
+    runs.map(|(company, run)| (run, (company, path(company, run))))
         .collect()
 }
 
 /// Processes of runs of this installation that are over.
-fn orphans(
-    inspection: &mut Inspection,
-    folders: &HashMap<RunId, PathBuf>,
-) -> Result<Vec<Finding>, StoreError> {
+fn orphans(inspection: &mut Inspection, folders: &RunFolders) -> Result<Vec<Finding>, StoreError> {
     // No server has started yet that has this id.
     let nobody = InstanceId::from(UuidV7Ids::new(SystemClock).next());
     let records = inspection.read(|reads| {
@@ -106,7 +105,11 @@ fn orphans(
             ),
             "run with --fix, which kills what is left of it",
         )
-        .fixed_by(Repair::Process(run, identity, folders.get(&run).cloned()))
+        .fixed_by(Repair::Process(
+            run,
+            identity,
+            folders.get(&run).map(|it| it.1.clone()),
+        ))
     };
     Ok(over.into_iter().map(told).collect())
 }
@@ -127,18 +130,18 @@ fn marked() -> Vec<(RunId, ProcessIdentity)> {
 
 fn left_folders(
     inspection: &mut Inspection,
-    folders: &HashMap<RunId, PathBuf>,
+    folders: &RunFolders,
 ) -> Result<Option<Finding>, StoreError> {
-    let unended: HashSet<String> = inspection.unended_runs()?.into_iter().collect();
     let now = SystemClock.now();
-    let is_left = |(run, folder): &(&RunId, &PathBuf)| {
-        !unended.contains(&run.to_string()) && is_old(folder, now)
-    };
-    let mut left: Vec<PathBuf> = folders
-        .iter()
-        .filter(is_left)
-        .map(|it| it.1.clone())
-        .collect();
+    let mut left = Vec::new();
+    for (&run, (company, folder)) in folders {
+        let company = InstanceScope::SYSTEM.enter(*company);
+        let found = inspection.read(|reads| reads.runs().find(company.into(), run))?;
+        // One that is of no run somebody else made.
+        if found.is_some_and(|run| !run.status.is_live()) && is_old(folder, now) {
+            left.push(folder.clone());
+        }
+    }
     left.sort();
     Ok((!left.is_empty()).then(|| {
         let first = left.first().map(|it| it.display().to_string());

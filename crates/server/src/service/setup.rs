@@ -4,7 +4,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
 use nix::sys::socket::{setsockopt, sockopt};
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::port::Tokens;
@@ -93,14 +92,4 @@ pub(super) fn drop_deaf_clients(listener: &TcpListener) {
     if let Err(error) = setsockopt(listener, sockopt::TcpUserTimeout, &millis) {
         tracing::warn!(%error, "clients that take nothing are not dropped");
     }
-}
-
-/// The data folder holds keys and logs: it is made for its owner alone.
-pub(super) fn make_private_folder(path: &Path) -> anyhow::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .with_context(|| format!("failed to make the data folder {}", path.display()))
 }

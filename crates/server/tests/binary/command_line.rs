@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::harness::{Server, binary, folder};
+use crate::harness::{Server, binary, claim, folder};
 
 #[test]
 fn the_demo_tells_its_whole_story() {
@@ -82,6 +82,7 @@ fn a_place_for_attachments_that_cannot_be_had_is_told() {
     if !cfg!(feature = "s3") {
         places.push(("s3://files", "without the feature `s3`"));
     }
+    claim(data.path());
     for (place, told) in places {
         let ended = binary()
             .args([

@@ -326,11 +326,20 @@ pub(crate) fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Writes a shell script.
+/// Writes a shell script into a folder, which a server may use as its data folder all the same.
 pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
+    claim(folder);
     let path = folder.join(name);
     std::fs::write(&path, text).unwrap();
     path
+}
+
+/// Lets a server use a folder in which there is something already.
+pub(crate) fn claim(folder: &Path) {
+    let marker = folder.join("workforce.installation");
+    if !marker.exists() {
+        std::fs::write(marker, "workforce data folder\n").unwrap();
+    }
 }
 
 /// True while a process with this id runs.

@@ -20,6 +20,7 @@ mod command_line;
 mod containment;
 mod crashes;
 mod crawl;
+mod data_folders;
 mod database_faults;
 mod database_locks;
 mod demos;

@@ -37,6 +37,21 @@ impl TestDatabase {
         }
     }
 
+    /// Removes all that is in it, as somebody would who makes it anew.
+    ///
+    /// # Panics
+    ///
+    /// When the database does not answer.
+    #[track_caller]
+    pub fn empty(&self) {
+        self.close_connections();
+        for statement in ["DROP SCHEMA public CASCADE", "CREATE SCHEMA public"] {
+            if let Err(error) = execute(&self.url, statement) {
+                panic!("{statement} in {}: {error}", self.url);
+            }
+        }
+    }
+
     /// What a query selects as `line`.
     ///
     /// # Panics

@@ -5,10 +5,12 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use workforce_domain::port::StoreError;
 
 use super::listener::NotificationListener;
+use super::queries::installation::name_installation;
 use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
 use super::session::Session;
 use super::store::PostgresStore;
+use crate::ids::new_installation;
 use crate::store::errors::failed;
 use crate::store::invariants::BrokenInvariant;
 use crate::store::migrations::{migrate, revert};
@@ -38,8 +40,9 @@ pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, Op
     let url = &with_network_limits(url);
     under_migration_lock(url, |conn| {
         migrate(conn, MIGRATIONS)?;
-        index_pending(conn).map_err(|error| OpenError::Connect(error.into()))?;
-        Ok(())
+        name_installation(conn, new_installation())
+            .and_then(|()| index_pending(conn).map(drop))
+            .map_err(|error| OpenError::Connect(error.into()))
     })?;
     let supervisor = options.vitals.supervisor.clone();
     let listener = NotificationListener::start(url.to_owned(), supervisor)

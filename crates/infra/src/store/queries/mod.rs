@@ -33,6 +33,7 @@ mod forecasts;
 mod goals;
 mod idempotency;
 pub(super) mod inspection;
+pub(super) mod installation;
 mod instructions;
 pub(super) mod invariants;
 mod issue_deletion;

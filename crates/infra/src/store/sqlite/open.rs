@@ -14,10 +14,12 @@ use super::log::file::open_log;
 use super::log::flush::Flusher;
 use super::log::gathering;
 use super::log::mender::Mender;
+use super::queries::installation::name_installation;
 use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
 use super::store::{SqliteStore, takes_nothing};
 use super::writer::Writer;
+use crate::ids::new_installation;
 use crate::store::errors::{failed, may_be_full};
 use crate::store::invariants::BrokenInvariant;
 use crate::store::migrations::{migrate, revert};
@@ -73,7 +75,9 @@ fn open_in(folder: &Path, path: &Path, options: &OpenOptions) -> Result<SqliteSt
     }
     .map_err(OpenError::Connect)?;
     migrate(&mut writer, MIGRATIONS)?;
-    index_pending(&mut writer).map_err(|error| OpenError::Connect(error.into()))?;
+    name_installation(&mut writer, new_installation())
+        .and_then(|()| index_pending(&mut writer).map(drop))
+        .map_err(|error| OpenError::Connect(error.into()))?;
     let supervisor = &options.vitals.supervisor;
     let refused = |error: io::Error| OpenError::Connect(error.into());
     let (of_copier, log) = match options.durability {

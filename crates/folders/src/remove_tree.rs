@@ -1,55 +1,66 @@
-//! Removes what runs leave behind, however deep its folders lie in each other.
+//! Removes folders, however deep they lie in each other.
 
-use std::ffi::{CStr, CString};
-use std::fs::{self, OpenOptions};
+use std::ffi::{CStr, CString, OsStr};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use nix::NixPath;
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat, renameat};
-use nix::libc;
 use nix::sys::stat::{FchmodatFlags, Mode, fchmod, fchmodat};
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
+
+use super::Folder;
 
 /// So many names are read before they are removed.
 const BATCH: usize = 1000;
 /// More is left behind: somebody writes faster than this removes.
 const MOST: usize = 20_000_000;
 
-/// Removes a folder and what is in it, without ever following a link. A folder
-/// that is not there is as good as removed.
+/// Removes a folder and what is in it. A folder that is not there counts as removed.
 ///
-/// It takes a few open files and no stack, however deep the content is: folders
-/// that lie deeper are moved up, one by one, before they are emptied.
+/// No link is followed: neither in the folder nor on the way to it.
 ///
 /// # Errors
 ///
 /// What cannot be removed. The rest may be gone.
 pub fn remove_folder(folder: &Path) -> io::Result<()> {
-    let top = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW)
-        .open(folder);
-    let top = match top {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        opened => OwnedFd::from(opened?),
+    let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
     };
-    let mut removal = Removal {
-        // Root needs no mode to be changed, and must not change any: what lies
-        // where a run wrote may be a link.
-        opens: !geteuid().is_root(),
-        moved: 0,
-        steps: 0,
-    };
-    removal.unlock(&top)?;
-    removal.empty(&top, &top)?;
-    drop(top);
-    match fs::remove_dir(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+    let removed = Folder::open_without_links(parent).and_then(|it| it.remove_tree(name));
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+impl Folder {
+    /// Removes a folder in this one with all that is in it. Links in it are removed, not followed.
+    ///
+    /// It takes a few open files and no stack, however deep the content is: folders that lie
+    /// deeper are moved up, one by one, before they are emptied.
+    ///
+    /// # Errors
+    /// What cannot be removed. The rest may be gone.
+    pub fn remove_tree(&self, name: &OsStr) -> io::Result<()> {
+        let mut removal = Removal {
+            // Root needs no mode to be changed, and must not change any: what lies
+            // where a run wrote may be a link.
+            opens: !geteuid().is_root(),
+            moved: 0,
+            steps: 0,
+        };
+        let top = removal.open(self.as_fd(), name)?;
+        removal.empty(&top, &top)?;
+        drop(top);
+        match unlinkat(self, name, UnlinkatFlags::RemoveDir) {
+            Ok(()) | Err(Errno::ENOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -93,22 +104,32 @@ impl Removal {
 
     /// Removes a folder right below the top.
     fn remove(&mut self, top: &OwnedFd, name: &CStr) -> io::Result<()> {
-        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        let open = || openat(top, name, flags, Mode::empty());
-        let inner = match open() {
-            Err(Errno::ENOENT) => return Ok(()),
-            Err(Errno::EACCES) if self.opens => {
-                unlock_named(top, name)?;
-                open()?
-            }
+        let inner = match self.open(top.as_fd(), OsStr::from_bytes(name.to_bytes())) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => opened?,
         };
-        self.unlock(&inner)?;
         self.empty(&inner, top)?;
         match unlinkat(top, name, UnlinkatFlags::RemoveDir) {
             Ok(()) | Err(Errno::ENOENT) => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Opens a folder, and lets its content be changed.
+    fn open(&self, within: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let open = || openat(within, name, flags, Mode::empty());
+        let opened = match open() {
+            Err(Errno::EACCES) if self.opens => {
+                unlock_named(within, name)?;
+                open()?
+            }
+            opened => opened?,
+        };
+        if self.opens {
+            fchmod(&opened, Mode::S_IRWXU)?;
+        }
+        Ok(opened)
     }
 
     /// Moves a folder up, under a name that nothing has there.
@@ -129,18 +150,10 @@ impl Removal {
             }
         }
     }
-
-    /// Lets the content of a folder be changed by its owner.
-    fn unlock(&self, folder: &OwnedFd) -> io::Result<()> {
-        if self.opens {
-            fchmod(folder, Mode::S_IRWXU)?;
-        }
-        Ok(())
-    }
 }
 
-/// The same of a folder that cannot be opened yet.
-fn unlock_named(within: &OwnedFd, name: &CStr) -> io::Result<()> {
+/// Lets the content of a folder, which cannot be opened yet, be changed by its owner.
+fn unlock_named<P: NixPath + ?Sized>(within: impl AsFd, name: &P) -> io::Result<()> {
     fchmodat(within, name, Mode::S_IRWXU, FchmodatFlags::FollowSymlink)?;
     Ok(())
 }
@@ -164,7 +177,7 @@ fn names(folder: &OwnedFd) -> io::Result<Vec<CString>> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::Permissions;
+    use std::fs::{self, OpenOptions, Permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
@@ -229,9 +242,11 @@ mod tests {
         symlink(&kept, folder.join("link")).unwrap();
         remove_folder(&folder).unwrap();
         assert_eq!(fs::read_to_string(kept.join("file")).unwrap(), "kept");
-        // The folder itself may be a link as well.
+        // The folder itself may be a link as well, or what it lies in.
         symlink(&kept, &folder).unwrap();
         assert!(remove_folder(&folder).is_err());
-        assert!(kept.join("file").exists());
+        fs::create_dir(kept.join("inner")).unwrap();
+        assert!(remove_folder(&folder.join("inner")).is_err());
+        assert!(kept.join("file").exists() && kept.join("inner").exists());
     }
 }
