@@ -17,6 +17,7 @@ mod guard;
 mod launch;
 pub mod leftovers;
 mod log;
+mod mount_table;
 mod process;
 mod protocol;
 mod resource_limits;

@@ -12,9 +12,9 @@ use crate::support::{Bench, eventually, guard_program, is_live};
 const NOBODY: u32 = 65_534;
 
 /// A data folder, a process of the server, and a run that is kept from both.
-struct Site {
-    bench: Bench,
-    guard: GuardProgram,
+pub(crate) struct Site {
+    pub(crate) bench: Bench,
+    pub(crate) guard: GuardProgram,
     server: Child,
 }
 
@@ -62,7 +62,7 @@ impl Site {
         }
     }
 
-    fn start(&self, means: Means, script: &str) -> Start {
+    pub(crate) fn start(&self, means: Means, script: &str) -> Start {
         let (path, pid) = (self.bench.folder.path().display(), self.server.id());
         let script = format!("data={path}/data; server={pid}\n{script}");
         let shown = |name, is_writable| Shown {
@@ -82,12 +82,13 @@ impl Site {
 
     /// What a script prints, as one stream: of two, a line of one may come amid a line of the
     /// other.
-    async fn output(&self, means: Means, script: &str) -> String {
+    pub(crate) async fn output(&self, means: Means, script: &str) -> String {
         let script = format!("exec 2>&1\n{script}");
-        let mut running = self
-            .bench
-            .start_by(&self.guard, self.start(means, &script))
-            .await;
+        self.output_of(self.start(means, &script)).await
+    }
+
+    pub(crate) async fn output_of(&self, start: Start) -> String {
+        let mut running = self.bench.start_by(&self.guard, start).await;
         running.ended().await;
         let log = self.bench.log();
         std::fs::remove_file(self.bench.log_path()).expect("a log");
@@ -144,7 +145,7 @@ pub(crate) fn give_away(folder: &Path) {
 }
 
 /// Tests with each means that this kernel has, and as each user that there may be.
-async fn with_each(test: impl AsyncFn(&Site, Means)) {
+pub(crate) async fn with_each(test: impl AsyncFn(&Site, Means)) {
     let users = match geteuid().is_root() {
         true => &[User::Own, User::Nobody][..],
         false => &[User::Own],

@@ -11,6 +11,7 @@ mod forkers;
 mod groups;
 mod limits;
 mod logs;
+mod machine;
 mod notes;
 mod output;
 mod packed_logs;

@@ -10,8 +10,6 @@ use std::time::{Duration, Instant};
 
 use workforce_domain::id::RunId;
 
-pub(crate) use self::place::mount_points;
-
 /// The cgroup within that of a run that its program is in. One that is root in a
 /// namespace of its own can mount what lies below its own cgroup, but not the
 /// limits of the one above.

@@ -8,34 +8,10 @@ use std::path::{Path, PathBuf};
 use nix::libc;
 use nix::unistd::{AccessFlags, eaccess, geteuid};
 
+use crate::mount_table::mounts_of;
+
 /// How systemd marks a cgroup that it leaves to a service (`Delegate=yes`).
 const DELEGATION_MARKS: [&CStr; 2] = [c"user.delegate", c"trusted.delegate"];
-
-/// Where cgroups of version 2 are mounted, and which one each mount shows.
-fn mounts() -> Vec<(PathBuf, PathBuf)> {
-    mounts_of(|kind| kind == "cgroup2")
-}
-
-/// Where cgroups of any version are mounted. Who may write there leaves their cgroup,
-/// or freezes that of others.
-pub(crate) fn mount_points() -> Vec<PathBuf> {
-    let mounts = mounts_of(|kind| matches!(kind, "cgroup" | "cgroup2"));
-    mounts.into_iter().map(|(point, _)| point).collect()
-}
-
-fn mounts_of(is_wanted: fn(&str) -> bool) -> Vec<(PathBuf, PathBuf)> {
-    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let mount = |line: &str| {
-        let (place, kind) = line.split_once(" - ")?;
-        let mut fields = place.split(' ').skip(3);
-        let (root, point) = (fields.next()?, fields.next()?);
-        // Blanks and their like are written in another way there.
-        let is_plain = !point.contains('\\') && !root.contains('\\');
-        let (kind, _) = kind.split_once(' ')?;
-        (is_wanted(kind) && is_plain).then(|| (point.into(), root.into()))
-    };
-    table.lines().filter_map(mount).collect()
-}
 
 /// The cgroup in which this process may make others: its parent, where that is left
 /// to the service and its processes are in leaves of it, else its own.
@@ -45,10 +21,12 @@ fn mounts_of(is_wanted: fn(&str) -> bool) -> Vec<(PathBuf, PathBuf)> {
 pub(super) fn place() -> Option<PathBuf> {
     let table = fs::read_to_string("/proc/self/cgroup").ok()?;
     let own = table.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let found = mounts().into_iter().find_map(|(point, root)| {
-        let below = Path::new(own).strip_prefix(root).ok()?;
-        Some((point.join(below), below.parent().is_none()))
-    });
+    let found = mounts_of(|kind| kind == "cgroup2")
+        .into_iter()
+        .find_map(|(point, root)| {
+            let below = Path::new(own).strip_prefix(root).ok()?;
+            Some((point.join(below), below.parent().is_none()))
+        });
     let (own, is_topmost) = found?;
     if !is_topmost
         && let Some(parent) = own.parent()

@@ -3,22 +3,33 @@
 use nix::errno::Errno;
 use nix::libc;
 
-/// What lets root read other processes, files behind rules, and devices, whatever
-/// Landlock says: CAP_DAC_READ_SEARCH, CAP_SYS_MODULE, CAP_SYS_RAWIO,
-/// CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_MKNOD, CAP_PERFMON, CAP_BPF,
-/// CAP_CHECKPOINT_RESTORE.
-const WAYS_AROUND: [libc::c_ulong; 9] = [2, 16, 17, 19, 21, 27, 38, 39, 40];
+/// What root needs to install programs, to give files away and to become somebody else:
+/// CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID, CAP_KILL, CAP_SETGID, CAP_SETUID,
+/// CAP_SETPCAP, CAP_NET_BIND_SERVICE, CAP_NET_RAW, CAP_SYS_CHROOT, CAP_AUDIT_WRITE,
+/// CAP_SETFCAP. Containers usually have these. The others lead around Landlock's rules,
+/// or change the computer.
+const USUAL: [libc::c_ulong; 13] = [0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 29, 31];
 /// The kernel keeps capabilities in 64 bits.
 const NUMBERS: std::ops::Range<libc::c_ulong> = 0..64;
 const CAPABILITY_VERSION: u32 = 0x2008_0522;
 
-/// Takes these rights of root from whatever this process executes.
+/// Leaves this process, and whatever it executes, only the usual ones of root's rights.
 ///
 /// # Errors
 ///
 /// This process may not give rights away.
-pub(super) fn give_up_ways_around() -> Result<(), Errno> {
-    WAYS_AROUND.into_iter().try_for_each(narrow)
+pub(super) fn keep_usual() -> Result<(), Errno> {
+    let mut others = NUMBERS.filter(|number| !USUAL.contains(number));
+    others.try_for_each(narrow)?;
+    let usual = USUAL.iter().fold(0, |all, number| all | 1 << number);
+    let [low, _] = present()?;
+    let kept = Sets {
+        effective: low.effective & usual,
+        permitted: low.permitted & usual,
+        // Root would get these whatever else it is denied.
+        inheritable: 0,
+    };
+    set([kept, NOTHING])
 }
 
 /// Takes every right of root from whatever this process executes, while it keeps
@@ -65,6 +76,16 @@ struct Sets {
     inheritable: u32,
 }
 
+const NOTHING: Sets = Sets {
+    effective: 0,
+    permitted: 0,
+    inheritable: 0,
+};
+const OWN: Header = Header {
+    version: CAPABILITY_VERSION,
+    pid: 0,
+};
+
 /// Gives up every right of this process itself, those that it would hand on
 /// included.
 ///
@@ -72,18 +93,21 @@ struct Sets {
 ///
 /// The kernel refuses.
 pub(crate) fn give_up_all() -> Result<(), Errno> {
-    // Ambient ones go with those that can be inherited.
-    let header = Header {
-        version: CAPABILITY_VERSION,
-        pid: 0,
-    };
-    let nothing = Sets {
-        effective: 0,
-        permitted: 0,
-        inheritable: 0,
-    };
-    let sets = [nothing; 2];
-    // SAFETY: both are laid out as version 3 has them, and the kernel only reads.
-    let outcome = unsafe { libc::syscall(libc::SYS_capset, &raw const header, sets.as_ptr()) };
+    set([NOTHING; 2])
+}
+
+/// What this process has: the lower 32, and the others.
+fn present() -> Result<[Sets; 2], Errno> {
+    let (mut header, mut sets) = (OWN, [NOTHING; 2]);
+    // SAFETY: both are laid out as version 3 has them.
+    let outcome = unsafe { libc::syscall(libc::SYS_capget, &raw mut header, sets.as_mut_ptr()) };
+    Errno::result(outcome).map(|_| sets)
+}
+
+/// Ambient ones go with those that can be inherited.
+fn set(sets: [Sets; 2]) -> Result<(), Errno> {
+    let mut header = OWN;
+    // SAFETY: both are laid out as version 3 has them, and the kernel only reads the sets.
+    let outcome = unsafe { libc::syscall(libc::SYS_capset, &raw mut header, sets.as_ptr()) };
     Errno::result(outcome).map(drop)
 }

@@ -2,19 +2,24 @@
 //! processes outside of it (docs/operations.md#containment).
 
 mod capabilities;
+mod devices;
+mod kernel_files;
+mod keyring;
 mod maps;
 mod mounts;
 mod namespaces;
 mod probe;
 mod rules;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
 use crate::run_as::RunAs;
 
 pub(crate) use self::capabilities::{give_up_all, narrow_resources, narrow_to_nothing};
+pub(crate) use self::keyring::leave_session_keyring;
 pub(crate) use self::maps::{map_all, map_own, own_ids};
 pub(crate) use self::mounts::prepare as prepare_mounts;
 pub(crate) use self::namespaces::{Forked, fork as fork_in_namespaces, leave_mounts_locked};
@@ -42,6 +47,21 @@ impl Containment {
     #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
         names(self.means, self.run_as.as_ref())
+    }
+
+    /// Whether there is any fence between a run and the server.
+    pub(crate) const fn is_any(&self) -> bool {
+        self.means.hide_files() || self.run_as.is_some()
+    }
+
+    /// Whether the program is root. To be asked before the process becomes its user.
+    pub(crate) fn leaves_root(&self) -> bool {
+        self.run_as.is_none() && geteuid().is_root()
+    }
+
+    /// Whether a path is hidden, or beneath what is.
+    fn hides(&self, path: &Path) -> bool {
+        self.hidden.iter().any(|hidden| path.starts_with(hidden))
     }
 }
 
@@ -73,7 +93,8 @@ pub struct Means {
     /// Landlock rules for files: hidden files cannot be opened, and processes
     /// outside cannot be traced.
     pub files: bool,
-    /// Landlock's scope for signals: processes outside cannot be signalled.
+    /// Landlock's scope for signals: processes outside cannot be signalled. Where the
+    /// program is root, neither can it connect to their abstract sockets.
     pub signals: bool,
     /// A cgroup of the run's own: what it starts cannot leave it, and ends at once.
     pub cgroup: bool,

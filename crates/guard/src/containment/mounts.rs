@@ -2,17 +2,20 @@ use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
 use nix::libc;
 use nix::mount::{MsFlags, mount};
 use nix::sys::statvfs::{FsFlags, statvfs};
 
-use super::{Containment, Shown};
-use crate::cgroup;
+use super::{Containment, Shown, devices, kernel_files};
 
 const NOTHING: Option<&str> = None;
+const NO_PROGRAMS: MsFlags = MsFlags::MS_NOSUID
+    .union(MsFlags::MS_NODEV)
+    .union(MsFlags::MS_NOEXEC);
 /// For the folders in which the shown ones lie.
 const COVER_OPTIONS: &str = "size=1m,mode=0755";
 
@@ -36,17 +39,68 @@ pub(crate) fn prepare(containment: &Containment) -> io::Result<()> {
     }
     for hidden in &containment.hidden {
         match fs::symlink_metadata(hidden) {
-            Ok(file) if file.is_dir() => cover(hidden, &containment.shown)?,
+            Ok(file) if file.is_dir() => {
+                cover(hidden, &containment.shown)?;
+                make_read_only(hidden)?;
+            }
             Ok(_) => bind(Path::new("/dev/null"), hidden)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
-    for point in cgroup::mount_points() {
-        make_read_only(&point)?;
+    for point in kernel_files::mount_points(containment) {
+        match close(&point) {
+            // It lies beneath another mount, or where root itself may not go.
+            Err(Errno::ENOENT | Errno::ENOTDIR | Errno::EINVAL | Errno::EACCES) => {}
+            outcome => outcome?,
+        }
     }
-    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    mount(Some("proc"), "/proc", Some("proc"), flags, NOTHING)?;
+    mount(Some("proc"), "/proc", Some("proc"), NO_PROGRAMS, NOTHING)?;
+    if containment.leaves_root() {
+        for file in kernel_files::besides_processes() {
+            bind(&file, &file)?;
+            make_read_only(&file)?;
+        }
+        cover_devices()?;
+    }
+    Ok(())
+}
+
+/// Makes a mount read-only; nothing is mounted on it from outside any more.
+fn close(point: &Path) -> Result<(), Errno> {
+    mount(NOTHING, point, NOTHING, MsFlags::MS_PRIVATE, NOTHING)?;
+    make_read_only(point)
+}
+
+/// Covers `/dev` with what everybody may use of it, and terminals of the run's own.
+fn cover_devices() -> io::Result<()> {
+    let folder = Path::new(devices::FOLDER);
+    let terminals = folder.join("pts");
+    let multiplexer = folder.join("ptmx");
+    let is_other = |path: &PathBuf| *path != terminals && *path != multiplexer;
+    let links = devices::links();
+    let shown: Vec<Shown> = devices::for_everybody()
+        .into_iter()
+        .filter(is_other)
+        .map(|path| Shown {
+            path,
+            is_writable: true,
+        })
+        .collect();
+    cover(folder, &shown)?;
+    for (link, target) in links.iter().filter(|(link, _)| is_other(link)) {
+        symlink(target, link)?;
+    }
+    symlink("pts/ptmx", &multiplexer)?;
+    fs::create_dir(&terminals)?;
+    mount(
+        Some("devpts"),
+        &terminals,
+        Some("devpts"),
+        MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC,
+        Some("newinstance,ptmxmode=0666,mode=0620"),
+    )?;
+    make_read_only(folder)?;
     Ok(())
 }
 
@@ -83,7 +137,7 @@ fn cover(hidden: &Path, shown: &[Shown]) -> io::Result<()> {
             make_read_only(path)?;
         }
     }
-    make_read_only(hidden)
+    Ok(())
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -118,7 +172,7 @@ fn bind(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// The kernel refuses to take off what else a mount forbids.
-fn make_read_only(path: &Path) -> io::Result<()> {
+fn make_read_only(path: &Path) -> Result<(), Errno> {
     let present = statvfs(path)?.flags();
     let mut flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
     for (is, flag) in [
@@ -133,6 +187,5 @@ fn make_read_only(path: &Path) -> io::Result<()> {
             flags |= flag;
         }
     }
-    mount(NOTHING, path, NOTHING, flags, NOTHING)?;
-    Ok(())
+    mount(NOTHING, path, NOTHING, flags, NOTHING)
 }

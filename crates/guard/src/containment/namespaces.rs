@@ -15,15 +15,15 @@ pub(crate) enum Forked {
     Copy,
 }
 
-/// Forks into a PID namespace and a mount namespace of its own. The copy is the
-/// first process there: when it ends, the kernel ends all others. Root needs no
-/// user namespace for that; everybody else is root in a new one.
+/// Forks into a PID namespace, a mount namespace and a UTS namespace of its own. The
+/// copy is the first process there: when it ends, the kernel ends all others. Root needs
+/// no user namespace for that; everybody else is root in a new one.
 ///
 /// # Errors
 ///
 /// The kernel does not allow it.
 pub(crate) fn fork() -> io::Result<Forked> {
-    let mut flags = CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNS;
+    let mut flags = CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWUTS;
     if !geteuid().is_root() {
         flags |= CloneFlags::CLONE_NEWUSER;
     }

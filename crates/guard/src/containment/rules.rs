@@ -8,14 +8,11 @@ use landlock::{
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 
-use super::Containment;
-use super::capabilities::give_up_ways_around;
-use crate::cgroup;
+use super::capabilities::keep_usual;
+use super::{Containment, devices, kernel_files};
 
 /// The newest rules that are used. Older kernels use what they know of them.
 const RULES: ABI = ABI::V6;
-/// Devices and processes are written to whatever else may be.
-const ALWAYS_WRITABLE: [&str; 2] = ["/dev", "/proc"];
 
 /// Rules that are ready to be put on.
 pub(crate) struct Rules(Option<RulesetCreated>);
@@ -47,7 +44,7 @@ impl Rules {
         restricted.map_err(io::Error::other)?;
         let means = containment.means;
         if means.files && !means.namespaces && is_root_here {
-            give_up_ways_around()?;
+            keep_usual()?;
         }
         Ok(())
     }
@@ -60,6 +57,10 @@ fn build(containment: &Containment) -> Result<RulesetCreated, RulesetError> {
     }
     if containment.means.signals {
         rules = rules.scope(Scope::Signal)?;
+        if containment.leaves_root() {
+            // Services behind these ask only whether it is root who connects.
+            rules = rules.scope(Scope::AbstractUnixSocket)?;
+        }
     }
     let mut rules = rules.create()?;
     if containment.means.files {
@@ -80,23 +81,36 @@ fn allowed(containment: &Containment) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
     };
     let mut allowed = vec![(PathBuf::from("/"), AccessFs::ReadDir.into())];
     let mut apart = containment.hidden.clone();
-    let points = cgroup::mount_points().into_iter();
-    let points: Vec<_> = points.filter(|point| !containment.hides(point)).collect();
-    let read_only = points.iter().cloned();
-    allowed.extend(read_only.map(|point| (point, AccessFs::from_read(RULES))));
-    apart.extend(points);
-    beside(Path::new("/"), &apart, &mut |path| {
+    for point in kernel_files::mount_points(containment) {
+        allowed.push((point.clone(), AccessFs::from_read(RULES)));
+        apart.push(point);
+    }
+    // In namespaces there are no devices but what everybody may use, and no processes
+    // but those of the run.
+    let mut always = match containment.means.namespaces {
+        true => vec![PathBuf::from("/proc")],
+        false => vec![PathBuf::from("/proc/self")],
+    };
+    if containment.leaves_root() && !containment.means.namespaces {
+        always.extend(devices::for_everybody());
+        apart.push(devices::FOLDER.into());
+    } else {
+        always.push(devices::FOLDER.into());
+    }
+    outside(Path::new("/"), &apart, &mut |path| {
         allowed.push((path, elsewhere));
     });
+    for path in always {
+        outside(&path, &containment.hidden, &mut |path| {
+            allowed.push((path, all));
+        });
+    }
     let writable = containment.writable.iter().flatten().cloned();
     allowed.extend(
         writable
             .filter(|path| !containment.hides(path))
             .map(|path| (path, all)),
     );
-    if containment.writable.is_some() {
-        allowed.extend(ALWAYS_WRITABLE.map(|path| (PathBuf::from(path), all)));
-    }
     allowed.extend(containment.shown.iter().map(|shown| {
         let access = match shown.is_writable {
             true => all,
@@ -107,18 +121,19 @@ fn allowed(containment: &Containment) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
     allowed
 }
 
-/// Finds everything that is not on the way to a hidden path. Links are left out:
-/// where they lead has a rule of its own, or is hidden.
-fn beside(folder: &Path, hidden: &[PathBuf], found: &mut impl FnMut(PathBuf)) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
+/// Finds everything at this path that is neither hidden nor on the way to what is.
+/// Links are left out: where they lead has a rule of its own, or is hidden.
+fn outside(path: &Path, hidden: &[PathBuf], found: &mut impl FnMut(PathBuf)) {
+    if hidden.iter().any(|hidden| path.starts_with(hidden)) {
+        return;
+    }
+    if !hidden.iter().any(|hidden| hidden.starts_with(path)) {
+        return found(path.to_owned());
+    }
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
         let kind = entry.file_type();
-        if hidden.contains(&path) || kind.is_ok_and(|kind| kind.is_symlink()) {
-            continue;
-        }
-        match hidden.iter().any(|hidden| hidden.starts_with(&path)) {
-            true => beside(&path, hidden, found),
-            false => found(path),
+        if !kind.is_ok_and(|kind| kind.is_symlink()) {
+            outside(&entry.path(), hidden, found);
         }
     }
 }
@@ -137,11 +152,4 @@ fn allow(
         false => access & AccessFs::from_file(RULES),
     };
     rules.add_rule(PathBeneath::new(file, access))
-}
-
-impl Containment {
-    /// Whether a path is hidden, or beneath what is.
-    fn hides(&self, path: &Path) -> bool {
-        self.hidden.iter().any(|hidden| path.starts_with(hidden))
-    }
 }

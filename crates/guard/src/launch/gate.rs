@@ -23,7 +23,7 @@ use super::error::LaunchError;
 use super::signals::usual_signals;
 use super::{ProgramImage, home, program};
 use crate::cgroup::RunCgroup;
-use crate::containment::Rules;
+use crate::containment::{Rules, leave_session_keyring};
 use crate::first_process::exit_with;
 use crate::protocol::Start;
 use crate::resource_limits::ProcessLimits;
@@ -175,6 +175,9 @@ impl GateKey {
         // Of paths that another user may not reach, too.
         let rules = Rules::of(&start.containment).map_err(failed)?;
         become_user(program).map_err(failed)?;
+        if start.containment.is_any() {
+            leave_session_keyring().map_err(|error| failed(error.into()))?;
+        }
         // As whoever the program is, and with no more rights: its home is its own,
         // and links in there lead where they like.
         home::write(start)?;

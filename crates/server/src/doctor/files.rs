@@ -1,7 +1,7 @@
 //! Whether what lies in the data folder is whole, and nobody else's to read.
 
 use std::collections::HashSet;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -58,6 +58,7 @@ pub(super) fn look(site: &Site<'_>, findings: &mut Vec<Finding>) {
             "make it readable for the server's user alone, or delete it",
         ));
     }
+    findings.extend(agents_user(site));
     findings.extend(snapshots(site));
     findings.push(room("data", &site.data_dir, site.args.min_free_bytes));
     if let Location::Folder(folder) = &site.attachments
@@ -97,6 +98,22 @@ fn exposed(path: &Path, forbidden: u32) -> Option<Finding> {
         false => Finding::problem("permissions", message, advice),
     };
     Some(finding.fixed_by(Repair::Mode(path.to_owned(), right)))
+}
+
+/// Whose rights agents have. The data folder is the server's user's.
+fn agents_user(site: &Site<'_>) -> Option<Finding> {
+    let is_roots = site.data_dir.metadata().ok()?.uid() == 0;
+    let named = site.args.run_as.as_deref();
+    Some(match named {
+        None if is_roots => Finding::warning(
+            "agents-user",
+            "the data folder is root's: agents that its server starts run as root",
+            "start the server with --run-as USER, or as another user; see \
+             docs/operations.md#agents-as-root",
+        ),
+        None => Finding::ok("agents-user", "agents do not run as root"),
+        Some(user) => Finding::ok("agents-user", format!("agents run as {user}")),
+    })
 }
 
 /// Whether the snapshots of a SQLite database go on.

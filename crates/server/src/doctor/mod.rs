@@ -51,6 +51,10 @@ pub(crate) struct DoctorArgs {
     #[arg(long, env = "WORKFORCE_WORKTREES", value_name = "FOLDER")]
     worktrees: Option<PathBuf>,
 
+    /// The user that agents' programs run as, as the server is told.
+    #[arg(long, env = "WORKFORCE_RUN_AS", value_name = "USER")]
+    run_as: Option<String>,
+
     /// The program `pg_dump`, which backups of a PostgreSQL database need.
     #[arg(long, default_value = "pg_dump")]
     pg_dump: PathBuf,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::sys::socket::{setsockopt, sockopt};
+use nix::unistd::geteuid;
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::port::Tokens;
 use workforce_engine::ContainmentPlan;
@@ -38,6 +39,12 @@ pub(super) fn tell_containment(plan: &ContainmentPlan) {
     match plan.means.names().as_slice() {
         [] => {}
         means => tracing::info!("runs are contained by {}", means.join(", ")),
+    }
+    if geteuid().is_root() && plan.run_as.is_none() {
+        tracing::warn!(
+            "agents run as root: name another user with --run-as, or see what they can do in \
+             docs/operations.md#agents-as-root"
+        );
     }
     if !plan.means.hide_files() && plan.run_as.is_none() {
         tracing::warn!("runs can read the server's files and signal its processes");

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Stdio;
 
+use nix::unistd::geteuid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -104,6 +105,51 @@ fn a_run_reads_nothing_of_its_server_unless_containment_is_off() {
     assert_eq!(site.means(), "[]");
     let (_, output) = site.run("Eve", &attack(site.data.path(), site.server.pid()));
     assert!(output.contains("master.key"), "the attack works: {output}");
+}
+
+/// Each is opened for writing and nothing written, so that nothing happens where it works.
+#[test]
+fn a_run_of_root_changes_nothing_of_the_computer() {
+    if !geteuid().is_root() {
+        println!("LEFT OUT: only root could change the computer");
+        return;
+    }
+    for mode in ["best-effort", "required", "strict"] {
+        let site = Site::new(&["--containment", mode]);
+        if site.means() == "[]" {
+            println!("LEFT OUT: this kernel has no means of containment");
+            return;
+        }
+        let text = "
+            for file in /proc/sys/kernel/core_pattern /proc/sys/kernel/hostname \\
+                /proc/sys/vm/overcommit_memory /proc/sysrq-trigger /proc/irq/*/smp_affinity \\
+                /sys/kernel/mm/transparent_hugepage/enabled $(find /dev -type b)
+            do
+                [ -e $file ] && (: >> $file) 2> /dev/null && echo opened $file
+            done
+            hostname \"$(hostname)\" 2> /dev/null && echo named
+            mknod node c 1 3 2> /dev/null && echo made
+            echo 600 > /proc/self/oom_score_adj && cat /proc/self/oom_score_adj";
+        let (run, output) = site.run("Eve", text);
+        let outcome = (&run["status"], &*output);
+        assert_eq!(outcome, (&json!("succeeded"), "600\n"), "{mode}");
+    }
+}
+
+#[test]
+fn a_server_whose_agents_are_root_says_so() {
+    let warnings = |flags: &[&str]| {
+        let site = Site::new(flags);
+        let log = site.server.log();
+        let log = log.lock().unwrap();
+        log.matches("agents run as root").count()
+    };
+    let expected = usize::from(geteuid().is_root());
+    assert_eq!(warnings(&["--containment", "best-effort"]), expected);
+    assert_eq!(warnings(&["--containment", "off"]), expected);
+    if geteuid().is_root() {
+        assert_eq!(warnings(&["--run-as", "nobody"]), 0);
+    }
 }
 
 #[test]

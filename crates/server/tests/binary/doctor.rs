@@ -1,12 +1,13 @@
 //! `workforce doctor` finds what is wrong, and repairs what it says that it can.
 
 use std::fs::{File, Permissions, set_permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
+use nix::unistd::geteuid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use workforce_testkit::store::SideConnection;
@@ -268,6 +269,17 @@ on_both! {
 
         let short = site.doctor(&["--min-free-bytes", "18446744073709551615"], &[]);
         short.finds("disk", "problem");
+
+        match geteuid().is_root() {
+            true => told(&site, "agents-user", "warning"),
+            false => site.look().finds_nothing_in("agents-user"),
+        }
+        site.doctor(&["--run-as", "nobody"], &[]).finds_nothing_in("agents-user");
+        if geteuid().is_root() {
+            chown(site.data.path(), Some(65_534), None).unwrap();
+            site.look().finds_nothing_in("agents-user");
+            chown(site.data.path(), Some(0), None).unwrap();
+        }
 
         let programs = folder();
         let claude = script(programs.path(), "claude", "#!/bin/sh\necho 0.0.1 claude\n");
