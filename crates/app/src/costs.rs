@@ -1,6 +1,7 @@
 //! Costs: recording them, and what they add up to
 //! (docs/budgets.md#cost-events).
 
+mod attribution;
 mod forecast;
 mod metering;
 mod runs;
@@ -14,10 +15,10 @@ use serde_json::{Value, json};
 use workforce_domain::activity::Action;
 use workforce_domain::actor::{AgentCredential, CompanyScope};
 use workforce_domain::agent::Agent;
-use workforce_domain::budget::{OccurrenceError, check_occurrence};
+use workforce_domain::budget::{OccurrenceError, check_occurrence, check_reported_by_agent};
 use workforce_domain::cost::{BillingType, CostEvent, CostSource, TokenUse};
 use workforce_domain::id::{AgentId, CompanyId, GoalId, ProjectId, RunId};
-use workforce_domain::issue::{Issue, IssueRef};
+use workforce_domain::issue::IssueRef;
 use workforce_domain::money::Cents;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{CostEventCursor, Failure, Reads, Spender, Tx};
@@ -87,12 +88,12 @@ pub struct ReportCost {
     pub tokens: TokenUse,
     /// What it cost.
     pub cost: Cents,
-    /// What its tokens cost by list; what they cost, or else what the prices say, when
-    /// unsaid.
+    /// What its tokens cost by list; what they cost when unsaid. The prices count where they
+    /// say more.
     pub estimated: Option<Cents>,
     /// The issue worked on; the run's when unsaid.
     pub issue: Option<IssueRef>,
-    /// The project; the issue's when unsaid.
+    /// The project; when unsaid, that which the run was claimed in, or the issue's.
     pub project: Option<ProjectId>,
     /// The goal; the issue's when unsaid.
     pub goal: Option<GoalId>,
@@ -132,7 +133,7 @@ pub fn report(
     command: ReportCost,
 ) -> Result<ReportedCost, Failure<CostError>> {
     let scope = ctx.actor().enter(company).ok_or(Denied::CompanyForbidden)?;
-    let run = reporting_run(ctx, &command)?;
+    let run = attribution::reporting_run(ctx, &command)?;
     let key = command.idempotency_key.as_deref();
     if key.is_some_and(|key| key.starts_with(metering::KEY_PREFIX)) {
         let message = format!("must not begin with {}", metering::KEY_PREFIX);
@@ -159,7 +160,7 @@ fn record(
     command: ReportCost,
     source: CostSource,
 ) -> Result<ReportedCost, Failure<CostError>> {
-    let (company, run) = (scope.company(), command.run);
+    let company = scope.company();
     check_tokens(&command.tokens)?;
     let occurred_at = command.occurred_at.unwrap_or(ctx.now);
     let month = check_occurrence(ctx.now, occurred_at)
@@ -182,20 +183,26 @@ fn record(
             created: false,
         });
     }
-    let attribution = attribute(tx.reads(), scope, &command, run)?;
-    let estimated = command.estimated.or_else(|| by_list(ctx, &command));
+    let attribution = attribution::attribute(tx.reads(), ctx, scope, &command)?;
+    if ctx.agent().is_some() {
+        let live = attribution.run.as_ref().filter(|run| run.status.is_live());
+        check_reported_by_agent(ctx.now, live.and_then(|run| run.started_at), occurred_at)
+            .map_err(|error| Failure::Refused(CostError::Occurrence(error)))?;
+    }
+    let estimated = match source {
+        CostSource::Reported => by_list(ctx, &command),
+        CostSource::Metered => command.estimated,
+    };
     let event = CostEvent {
         id: ctx.id(),
         company,
         agent: agent.id,
         issue: attribution.issue.as_ref().map(|issue| issue.id),
-        project: command
-            .project
-            .or(attribution.issue.as_ref().and_then(|issue| issue.project)),
+        project: attribution.project,
         goal: command
             .goal
             .or(attribution.issue.as_ref().and_then(|issue| issue.goal)),
-        run: attribution.run,
+        run: attribution.run.map(|run| run.id),
         billing_code: command
             .billing_code
             .or(attribution.issue.and_then(|issue| issue.billing_code)),
@@ -252,14 +259,13 @@ fn record(
     })
 }
 
-/// What a cost was by list, where nobody says it: what it was, or what the prices say
-/// where it was nothing; `None` for a model without a price.
+/// What a reported cost was by list: what the report says, or else what it cost, or what the
+/// prices say where that is more. `None` for a model without a price that cost nothing.
 fn by_list(ctx: &Context<'_>, command: &ReportCost) -> Option<Cents> {
-    if command.cost > Cents::ZERO {
-        return Some(command.cost);
-    }
+    let billed = Some(command.cost).filter(|cost| *cost > Cents::ZERO);
     let (provider, model) = (command.provider.as_str(), command.model.as_str());
-    ctx.prices.estimate(provider, model, &command.tokens)
+    let by_prices = ctx.prices.estimate(provider, model, &command.tokens);
+    command.estimated.or(billed).max(by_prices)
 }
 
 /// Whether the use of the reporting run is read from its program's output, so that
@@ -296,77 +302,6 @@ fn check_tokens(tokens: &TokenUse) -> Result<(), FieldFault> {
         }
         None => Ok(()),
     }
-}
-
-/// The run a report belongs to, and whether the caller may report it.
-fn reporting_run(ctx: &Context<'_>, command: &ReportCost) -> Result<Option<RunId>, Denied> {
-    let Some(agent) = ctx.agent() else {
-        return Ok(command.run);
-    };
-    if agent.agent != command.agent {
-        return Err(Denied::Forbidden("an agent reports its own costs only"));
-    }
-    match agent.credential {
-        AgentCredential::Run { run, .. } => {
-            if command.run.is_some_and(|named| named != run) {
-                return Err(Denied::Forbidden("a run reports its own costs only"));
-            }
-            Ok(Some(run))
-        }
-        AgentCredential::Key { run, .. } => Ok(command.run.or(run)),
-    }
-}
-
-struct Attribution {
-    run: Option<RunId>,
-    issue: Option<Issue>,
-}
-
-/// One event belongs to one issue: the one named, or the run's.
-fn attribute(
-    reads: &mut dyn Reads,
-    scope: CompanyScope,
-    command: &ReportCost,
-    run: Option<RunId>,
-) -> Result<Attribution, Failure<CostError>> {
-    let missing =
-        |pointer, kind| Failure::Refused(CostError::Field(FieldFault::missing(pointer, kind)));
-    let run = match run {
-        Some(id) => Some(
-            reads
-                .runs()
-                .find(scope.into(), id)?
-                .filter(|run| run.agent == command.agent)
-                .ok_or_else(|| missing("/runId", "run of this agent"))?,
-        ),
-        None => None,
-    };
-    if let Some(project) = command.project
-        && reads.projects().find(scope.into(), project)?.is_none()
-    {
-        return Err(missing("/projectId", "project"));
-    }
-    if let Some(goal) = command.goal
-        && reads.goals().find(scope.into(), goal)?.is_none()
-    {
-        return Err(missing("/goalId", "goal"));
-    }
-    let issue = match &command.issue {
-        Some(named) => Some(
-            reads
-                .issues()
-                .find(scope.into(), named)?
-                .ok_or_else(|| missing("/issueId", "issue"))?,
-        ),
-        None => match run.as_ref().and_then(|run| run.issue) {
-            Some(id) => reads.issues().find(scope.into(), &id.into())?,
-            None => None,
-        },
-    };
-    Ok(Attribution {
-        run: run.map(|run| run.id),
-        issue,
-    })
 }
 
 /// Cost events of a company, newest first.

@@ -1,11 +1,11 @@
 //! Budgets: what a month's spend means (docs/budgets.md#thresholds).
 
 mod forecast;
+mod occurrence;
 mod reservation;
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::time::Duration;
 
 use serde::Serialize;
 
@@ -13,11 +13,13 @@ use crate::agent::{AgentLifecycle, AgentState};
 use crate::company::PauseReason;
 use crate::money::{Budget, Cents};
 use crate::string_enum;
-use crate::time::{Month, Timestamp};
 
 pub use forecast::{
     DAYS_LOOKED_AT, DaySpend, Forecast, ForecastStatus, LEAST_DAYS, LimitPeriod, Pace, Replay,
     forecast, full_days,
+};
+pub use occurrence::{
+    MAX_AGE, MAX_AHEAD, OccurrenceError, check_occurrence, check_reported_by_agent,
 };
 pub use reservation::{LEAST_RESERVATION, RUNS_LOOKED_AT, RunSpend, expected_cost, reservation};
 
@@ -263,36 +265,5 @@ pub fn decide_company(
         alerts: alerts_due(usage, raised),
         pause: exhausted && pause.is_none(),
         resume: !exhausted && pause == Some(PauseReason::Budget),
-    }
-}
-
-/// A cost may lie so far ahead of the server's clock.
-pub const MAX_AHEAD: Duration = Duration::from_secs(5 * 60);
-
-/// A cost may be reported so late.
-pub const MAX_AGE: Duration = Duration::from_secs(45 * 24 * 60 * 60);
-
-/// A cost cannot have arisen then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OccurrenceError {
-    /// More than [`MAX_AHEAD`] in the future.
-    #[error("must not be more than 5 minutes in the future")]
-    Future,
-    /// More than [`MAX_AGE`] ago.
-    #[error("must not be more than 45 days ago")]
-    TooOld,
-}
-
-/// The month that a cost which arose at `at` belongs to.
-///
-/// # Errors
-/// When `at` is too far from `now`.
-pub fn check_occurrence(now: Timestamp, at: Timestamp) -> Result<Month, OccurrenceError> {
-    if at > now.plus(MAX_AHEAD) {
-        Err(OccurrenceError::Future)
-    } else if at < now.minus(MAX_AGE) {
-        Err(OccurrenceError::TooOld)
-    } else {
-        Ok(Month::of(at))
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn keep(
     let basis = company.budget_basis;
     tx.ledger_mut()
         .save_run_spend(scope, run, spend, spend.held(basis))?;
-    if spend.is_beyond(basis) && has_nothing_left(tx, ctx, &company, run)? {
+    if spend.is_beyond(basis) && has_nothing_left(tx, ctx, &company, run, spend.project)? {
         let (stop, reason) = (StopScope::Run(run), RunErrorCode::BudgetExhausted);
         tx.runs_mut()
             .request_stop(scope, stop, None, reason, ctx.now)?;
@@ -68,6 +68,7 @@ fn has_nothing_left(
     ctx: &Context<'_>,
     company: &Company,
     run: RunId,
+    project: Option<ProjectId>,
 ) -> Result<bool, StoreError> {
     let (scope, month) = (company.scope(), Month::of(ctx.now));
     let basis = company.budget_basis;
@@ -86,11 +87,7 @@ fn has_nothing_left(
     {
         return Ok(true);
     }
-    let issue = match run.issue {
-        Some(issue) => tx.issues().find(scope.into(), &issue.into())?,
-        None => None,
-    };
-    match issue.and_then(|issue| issue.project) {
+    match project {
         Some(project) => is_beyond_project(tx, scope, project, basis, month),
         None => Ok(false),
     }

@@ -14,11 +14,13 @@ use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{
     EmployedAgent, Failure, Locked, LockedLiveRun, NewLease, StoreError, Tx,
 };
+use workforce_domain::time::Month;
 use workforce_domain::wake::WakeReason;
 
 use super::{IssueError, IssueView, assignment, lock, read, require_enabled, seen, working_run};
 use crate::access::{Denied, FieldFault};
 use crate::activity_log::log_change;
+use crate::budgets;
 use crate::context::Context;
 use crate::refusal::{Code, Codes};
 
@@ -95,13 +97,31 @@ fn worker(
     })
 }
 
-/// Agents begin no work in a company whose budget of the month is used up.
-fn require_money(tx: &mut dyn Tx, issue: &Issue) -> Result<(), Failure<IssueError>> {
-    let company = tx.companies().find(issue.scope().into(), issue.company)?;
-    match company.and_then(|company| company.lifecycle.pause_reason()) {
-        Some(_) => Err(Failure::Refused(IssueError::BudgetExhausted)),
-        None => Ok(()),
+/// Agents begin no work where a budget of the company or of the issue's project is used up.
+fn require_money(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &Issue,
+) -> Result<(), Failure<IssueError>> {
+    let scope = issue.scope();
+    let Some(company) = tx.companies().find(scope.into(), issue.company)? else {
+        return Ok(());
+    };
+    let project = match issue.project {
+        Some(project) => tx.projects().find(scope.into(), project)?,
+        None => None,
+    };
+    let is_used_up = match project {
+        Some(project) => {
+            let month = Month::of(ctx.now);
+            budgets::project_usage(tx.reads(), &company, &project, month)?.exhausted()
+        }
+        None => false,
+    };
+    if is_used_up || company.lifecycle.pause_reason().is_some() {
+        return Err(Failure::Refused(IssueError::BudgetExhausted));
     }
+    Ok(())
 }
 
 /// What taking an issue is refused with, however it is asked for.
@@ -122,7 +142,7 @@ pub(super) fn take(
 ) -> Result<bool, Failure<IssueError>> {
     require_enabled(agent).map_err(Failure::Refused)?;
     if ctx.agent().is_some() {
-        require_money(tx, issue)?;
+        require_money(tx, ctx, issue)?;
     }
     let scope = issue.scope();
     let expected = expected.unwrap_or_else(|| DEFAULT_EXPECTED.to_vec());

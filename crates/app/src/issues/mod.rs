@@ -122,8 +122,10 @@ pub enum IssueError {
         /// Why it is paused.
         reason: PauseReason,
     },
-    /// The company's month is used up.
-    #[error("the company's budget of the month is used up")]
+    /// A budget of the company or of the issue's project is used up.
+    #[error(
+        "the budget of the company or of the issue's project is used up; the board can raise it"
+    )]
     BudgetExhausted,
     /// The issue would lie below itself.
     #[error("an issue cannot lie below itself")]

@@ -3,7 +3,7 @@
 use workforce_domain::actor::{AgentCredential, CompanyOwned};
 use workforce_domain::change::Replace;
 use workforce_domain::issue::{Issue, IssueStatus};
-use workforce_domain::port::{Failure, Tx};
+use workforce_domain::port::{Failure, StoreError, Tx};
 
 use super::checkout_by_update::takes_up;
 use super::update_command::UpdateIssue;
@@ -57,5 +57,24 @@ pub(super) fn check_rights(
         )
         .into());
     }
+    let moves = command.project_id.apply(issue.project) != issue.project;
+    if moves && is_project_limited(tx, issue)? {
+        return Err(Denied::Forbidden(
+            "only the board takes an issue out of a project with a budget",
+        )
+        .into());
+    }
     Ok(())
+}
+
+/// True when the issue's project has a limit of money.
+fn is_project_limited(tx: &mut dyn Tx, issue: &Issue) -> Result<bool, StoreError> {
+    let Some(project) = issue.project else {
+        return Ok(false);
+    };
+    let project = tx.projects().find(issue.scope().into(), project)?;
+    Ok(project.is_some_and(|project| {
+        let limits = [project.budget, project.total_budget];
+        limits.iter().any(|budget| budget.limit().is_some())
+    }))
 }

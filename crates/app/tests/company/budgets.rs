@@ -3,6 +3,8 @@
 mod breakdowns;
 mod company;
 mod costs;
+mod limits;
+mod projects;
 mod reporters;
 mod reservations;
 mod rival_servers;

@@ -1,6 +1,7 @@
 //! What live runs hold of the budgets (docs/budgets.md#reservations).
 
 use super::BudgetBasis;
+use crate::id::ProjectId;
 use crate::money::Cents;
 
 /// A run reserves at least so much: 25 cents.
@@ -27,6 +28,9 @@ pub fn reservation(expected: Cents, left: impl IntoIterator<Item = Option<Cents>
 /// What a run has used so far, and what it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunSpend {
+    /// The project of its issue when it was claimed. What it spends counts there, wherever its
+    /// issue is moved.
+    pub project: Option<ProjectId>,
     /// What it reserved at its start.
     pub reserved: Cents,
     /// What is booked on it.
@@ -101,6 +105,7 @@ mod tests {
     #[test]
     fn what_is_booked_is_held_no_more_and_what_is_not_told_yet_is() {
         let run = RunSpend {
+            project: None,
             reserved: cents(25),
             spent: cents(10),
             estimated: cents(30),

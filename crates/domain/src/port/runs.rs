@@ -30,7 +30,8 @@ pub enum StopScope {
     Agent(AgentId),
     /// Those about one issue.
     Issue(IssueId),
-    /// Those about the issues of one project.
+    /// Those whose issue was in one project when they were claimed, so that they spend there;
+    /// wakes about its issues.
     Project(ProjectId),
     /// This one.
     Run(RunId),

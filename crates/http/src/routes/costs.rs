@@ -51,14 +51,15 @@ struct ReportCostBody {
     cache_write_tokens: Option<Count>,
     /// What it cost.
     cost_cents: Cents,
-    /// What its tokens cost by list; what they cost, or else what the server's prices
-    /// say, when left out.
+    /// What its tokens cost by list; what they cost when left out. The server's prices count
+    /// where they say more.
     estimated_cost_cents: Option<Cents>,
     /// How the provider bills; `api` when left out.
     billing_type: Option<BillingType>,
     /// The issue worked on, by id or identifier; the run's when left out.
     issue_id: Option<IssueRef>,
-    /// The project; the issue's when left out.
+    /// The project; when left out, that which the run was claimed in, or else the issue's. Agents
+    /// name one in which they have an issue.
     project_id: Option<ProjectId>,
     /// The goal; the issue's when left out.
     goal_id: Option<GoalId>,
@@ -66,7 +67,8 @@ struct ReportCostBody {
     run_id: Option<RunId>,
     /// What it is booked on; the issue's code when left out.
     billing_code: Option<Label>,
-    /// When the cost arose; now when left out.
+    /// When the cost arose; now when left out. Agents tell of this month, and of the last 5
+    /// minutes or their live run.
     occurred_at: Option<Timestamp>,
     /// The caller's own key against double counting.
     #[schema(min_length = 1, max_length = 200)]

@@ -9,6 +9,7 @@ use workforce_domain::cost::CostSource;
 use workforce_domain::issue::IssueStatus;
 use workforce_testkit::world::{World, done, label, new_issue, new_project, refused, report_of};
 
+use super::projects::issue_in;
 use crate::support::{cents, report, running, spent, working};
 
 fn hired(world: &World) -> (Company, Agent) {
@@ -122,6 +123,7 @@ fn what_a_report_names_goes_before_what_its_run_tells() {
         .project_with(company.id, &new_project("Site"))
         .project
         .id;
+    issue_in(&world, &agent, Some(project));
     let named = ReportCost {
         issue: Some(other.id.into()),
         project: Some(project),

@@ -3,31 +3,28 @@
 
 use std::convert::Infallible;
 
-use proptest::prelude::*;
 use workforce_app::companies::UpdateCompany;
 use workforce_app::costs::{self, ModelUse, RunUse};
-use workforce_app::projects::{self, UpdateProject};
 use workforce_app::runs;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
 use workforce_domain::budget::{BudgetBasis, Spend};
 use workforce_domain::change::Replace;
 use workforce_domain::cost::{BillingType, TokenUse};
-use workforce_domain::id::ProjectId;
-use workforce_domain::issue::{Issue, IssueStatus};
-use workforce_domain::money::{Budget, Cents};
+use workforce_domain::money::Cents;
 use workforce_domain::port::Failure;
 use workforce_domain::run::{Run, RunErrorCode, RunOutcome};
 use workforce_testkit::on_both_databases;
-use workforce_testkit::world::{World, done, name, new_issue, new_project, report_of};
+use workforce_testkit::world::{World, done, name, new_project, report_of};
 
+use super::projects::{issue_in, limit_project};
 use crate::support::{
     agent_detail, cents, change_company, company_view, ended, limit_agent, limit_company, put,
     report, running,
 };
 
 /// A model with a price: a token that it writes costs 1,500 millionths of a cent.
-const MODEL: &str = "claude-sonnet-4-5";
+pub(super) const MODEL: &str = "claude-sonnet-4-5";
 /// So many of these tokens cost a cent.
 pub(super) const TOKENS_OF_A_CENT: i64 = 667;
 
@@ -61,7 +58,7 @@ pub(super) fn tell(
     }));
 }
 
-fn finish(world: &World, run: &Run, used: Option<&RunUse>) {
+pub(super) fn finish(world: &World, run: &Run, used: Option<&RunUse>) {
     let end = ended(RunOutcome::Succeeded);
     assert!(done(world.system().write(|tx, ctx| {
         runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone(), used)
@@ -211,93 +208,5 @@ on_both_databases! {
         finish(&world, &started, None);
         limit_project(&world, project, 100);
         assert_eq!(world.start_next().unwrap().run.issue, Some(other.id));
-    }
-}
-
-fn limit_project(world: &World, project: ProjectId, limit: i64) {
-    let change = UpdateProject {
-        budget_total_cents: Replace::Set(Budget::from_cents(limit).unwrap()),
-        ..UpdateProject::default()
-    };
-    done(
-        world
-            .board()
-            .write(|tx, ctx| projects::update(tx, ctx, project, change.clone())),
-    );
-}
-
-fn issue_in(world: &World, agent: &Agent, project: Option<ProjectId>) -> Issue {
-    let mut command = new_issue("Work");
-    command.assignee_agent_id = Some(agent.id);
-    command.project_id = project;
-    command.status = Some(IssueStatus::Todo);
-    world.issue_with(agent.company, &command)
-}
-
-/// What happens next.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Start,
-    /// A live run tells a message of so many cents.
-    Message(usize, i64),
-    End(usize),
-}
-
-/// No message costs more, in cents.
-const DEAREST: i64 = 40;
-
-fn step() -> impl Strategy<Value = Step> {
-    prop_oneof![
-        2 => Just(Step::Start),
-        6 => (any::<usize>(), 1..=DEAREST).prop_map(|(run, cost)| Step::Message(run, cost)),
-        1 => any::<usize>().prop_map(Step::End),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    /// Whatever the order: beyond the limit there is one message of each run that was live.
-    #[test]
-    fn spend_exceeds_no_limit_by_more_than_a_message_of_each_live_run(
-        limit in 1_i64..200,
-        tells_cost: bool,
-        steps in prop::collection::vec(step(), 1..60),
-    ) {
-        let world = World::sqlite();
-        let company = crowd(&world, limit, 8)[0].company;
-        let mut live: Vec<(Run, Vec<ModelUse>)> = Vec::new();
-        let mut most_live = 0;
-        for step in steps {
-            match step {
-                Step::Start => {
-                    let started = world.start_all();
-                    live.extend(started.into_iter().map(|it| (it.run, Vec::new())));
-                    most_live = most_live.max(live.len());
-                }
-                Step::Message(place, cost) if !live.is_empty() => {
-                    let place = place % live.len();
-                    let (run, told) = &mut live[place];
-                    told.push(use_of(cost * TOKENS_OF_A_CENT, None));
-                    tell(&world, run, BillingType::Api, tells_cost, told);
-                    if world.stored_run(run.id).stop_reason.is_some() {
-                        let (run, _) = live.remove(place);
-                        finish(&world, &run, None);
-                    }
-                }
-                Step::End(place) if !live.is_empty() => {
-                    let (run, _) = live.remove(place % live.len());
-                    finish(&world, &run, None);
-                }
-                Step::Message(..) | Step::End(_) => {}
-            }
-            let spend = company_view(&world, company).spend;
-            let claimed = spend.actual.micros() + spend.held.micros();
-            let bound = limit + i64::try_from(most_live).unwrap() * (DEAREST + 1);
-            prop_assert!(claimed <= bound * 1_000_000, "{spend:?} {limit} {most_live}");
-        }
-        for (run, _) in live {
-            finish(&world, &run, None);
-        }
     }
 }

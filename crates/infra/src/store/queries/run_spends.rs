@@ -23,6 +23,7 @@ use crate::store::schema::{issues, projects, run_spends};
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = run_spends)]
 struct RunSpendRow {
+    project_id: Option<IdColumn<ProjectId>>,
     reserved_micros: i64,
     spent_micros: i64,
     estimated_micros: i64,
@@ -33,6 +34,7 @@ struct RunSpendRow {
 impl From<RunSpendRow> for RunSpend {
     fn from(row: RunSpendRow) -> Self {
         Self {
+            project: row.project_id.map(|project| project.0),
             reserved: Cents::from_micros(row.reserved_micros),
             spent: Cents::from_micros(row.spent_micros),
             estimated: Cents::from_micros(row.estimated_micros),

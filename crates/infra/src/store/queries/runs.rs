@@ -1,3 +1,4 @@
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope, Scope};
@@ -24,7 +25,7 @@ use super::run_row::RunRow;
 use super::{run_completions, start_conditions, wakeability, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
-use crate::store::schema::{heartbeat_runs, issues};
+use crate::store::schema::{heartbeat_runs, run_spends};
 use crate::store::stable::{Fixed, fixed};
 
 /// True for running runs.
@@ -335,13 +336,11 @@ impl RunWrites for Transaction<'_> {
         update = match stop {
             StopScope::Agent(agent) => update.filter(heartbeat_runs::agent_id.eq(IdColumn(agent))),
             StopScope::Issue(issue) => update.filter(heartbeat_runs::issue_id.eq(IdColumn(issue))),
-            StopScope::Project(project) => update.filter(
-                heartbeat_runs::issue_id.eq_any(
-                    issues::table
-                        .filter(issues::project_id.eq(IdColumn(project)))
-                        .select(issues::id.nullable()),
-                ),
-            ),
+            StopScope::Project(project) => update.filter(exists(
+                run_spends::table
+                    .filter(run_spends::run_id.eq(heartbeat_runs::id))
+                    .filter(run_spends::project_id.eq(IdColumn(project))),
+            )),
             StopScope::Run(run) => update.filter(heartbeat_runs::id.eq(IdColumn(run))),
             StopScope::Company => update,
         };
