@@ -6,7 +6,7 @@ use std::cell::Cell;
 use workforce_domain::actor::{Actor, AgentActor, InstanceScope};
 use workforce_domain::company::CompanyStatus;
 use workforce_domain::cost::PriceTable;
-use workforce_domain::id::Id;
+use workforce_domain::id::{Id, InstanceId};
 use workforce_domain::port::{Ids, Tokens, Vault};
 use workforce_domain::time::Timestamp;
 
@@ -53,6 +53,8 @@ pub struct Context<'a> {
     pub caller: &'a Caller,
     /// When.
     pub now: Timestamp,
+    /// The server that answers it.
+    pub server: InstanceId,
     /// New ids.
     pub ids: &'a dyn Ids,
     /// New credentials.

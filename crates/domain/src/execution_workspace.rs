@@ -13,7 +13,7 @@ use alloc::string::String;
 
 use crate::actor::sealed::Sealed;
 use crate::actor::{CompanyOwned, company_owned};
-use crate::id::{CompanyId, ExecutionWorkspaceId, IssueId, WorkspaceId};
+use crate::id::{CompanyId, ExecutionWorkspaceId, InstanceId, IssueId, WorkspaceId};
 use crate::string_enum;
 use crate::time::Timestamp;
 
@@ -107,6 +107,9 @@ pub struct ExecutionWorkspace {
     /// there.
     #[serde(skip)]
     pub held_until: Option<Timestamp>,
+    /// The server that does so, while it is held.
+    #[serde(skip)]
+    pub held_by: Option<InstanceId>,
     /// Its folder is looked at no earlier once its ticket has ended, to be removed.
     #[serde(skip)]
     pub clean_up_after: Timestamp,

@@ -49,7 +49,12 @@ impl Engine {
         // Before the first run starts.
         disk_watch::measure(&config);
         let notifiers = Arc::new(Notifiers::default());
-        let state = EngineState::new(config, Transactions { ports, notifiers });
+        let store = Transactions {
+            instance: config.instance,
+            ports,
+            notifiers,
+        };
+        let state = EngineState::new(config, store);
         let loops = TaskTracker::new();
         let closing = &state.closing;
         loops.spawn(kept("agenda", &state, closing, agenda::run));

@@ -19,7 +19,7 @@ use crate::program_run::RunMemo;
 use crate::run_metering::use_of_lost;
 use crate::state::EngineState;
 use crate::steps::{EndedRun, has_server};
-use crate::{instructions, run_end, run_task, run_verdict};
+use crate::{instructions, run_end, run_task, run_verdict, tickets};
 
 /// How long after the end of its run the record of a process on another host is
 /// forgotten.
@@ -37,6 +37,7 @@ pub(crate) async fn recover(state: &Arc<EngineState>) -> Result<(), StoreError> 
         }
     }
     end_left_runs(state).await?;
+    tickets::give_up_left(state).await?;
     instructions::clear_left(state).await
 }
 

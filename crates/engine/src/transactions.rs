@@ -4,6 +4,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use workforce_app::{Caller, Context, Signal};
 use workforce_domain::actor::Actor;
+use workforce_domain::id::InstanceId;
 use workforce_domain::port::{Failure, Reads, StoreError, Tx};
 
 use crate::config::Ports;
@@ -33,6 +34,8 @@ impl Notifiers {
 /// with workforce itself as the actor.
 #[derive(Clone)]
 pub(crate) struct Transactions {
+    /// The server.
+    pub(crate) instance: InstanceId,
     pub(crate) ports: Ports,
     pub(crate) notifiers: Arc<Notifiers>,
 }
@@ -57,7 +60,11 @@ impl Transactions {
         E: Send + 'static,
         F: FnMut(&mut dyn Tx, &Context<'_>) -> Result<T, Failure<E>> + Send + 'static,
     {
-        let Self { ports, notifiers } = self.clone();
+        let Self {
+            instance,
+            ports,
+            notifiers,
+        } = self.clone();
         blocking(move || {
             let signal = Signal::default();
             let caller = Caller {
@@ -67,6 +74,7 @@ impl Transactions {
             let ctx = Context {
                 caller: &caller,
                 now: ports.clock.now(),
+                server: instance,
                 ids: &*ports.ids,
                 tokens: &*ports.tokens,
                 vault: &*ports.vault,

@@ -5,11 +5,13 @@ use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
+use uuid::Uuid;
 use workforce_app::authenticate::{AuthPolicy, Presented, authenticate};
 use workforce_app::{Caller, Code, Context, Refusal, Signal};
 use workforce_domain::actor::Actor;
 use workforce_domain::board::BoardMember;
 use workforce_domain::cost::PriceTable;
+use workforce_domain::id::InstanceId;
 use workforce_domain::port::{Failure, Reads, Store, StoreError, Tx, Vault};
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::{Month, Timestamp};
@@ -211,6 +213,7 @@ impl World {
         let outcome = body(&Context {
             caller,
             now: self.now(),
+            server: InstanceId::from(Uuid::nil()),
             ids: &self.seeded,
             tokens: &self.seeded,
             vault: &*self.vault,

@@ -13,7 +13,7 @@ use workforce_app::{Caller, Context, Failure, Signal};
 use workforce_domain::actor::{Actor, AgentActor, AgentCredential, Scope};
 use workforce_domain::board::BoardMember;
 use workforce_domain::cost::PriceTable;
-use workforce_domain::id::{AgentId, Id, RunId};
+use workforce_domain::id::{AgentId, Id, InstanceId, RunId};
 use workforce_domain::port::{Clock, Ids, Reads, Store, StoreError, Tx, Vault};
 use workforce_domain::run::RunKind;
 use workforce_domain::time::{Month, Timestamp};
@@ -31,6 +31,7 @@ use crate::store::{Exemptions, TestStore, sqlite_store};
 
 /// A store and what belongs to a call.
 pub struct World {
+    server: InstanceId,
     store: Arc<dyn Store>,
     clock: SettableClock,
     ids: UuidV7Ids<SettableClock>,
@@ -68,9 +69,11 @@ impl World {
     #[must_use]
     pub fn over(store: Arc<dyn Store>) -> Self {
         let clock = SettableClock::default();
+        let ids = UuidV7Ids::new(clock.clone());
         Self {
+            server: ids.next().into(),
             store,
-            ids: UuidV7Ids::new(clock.clone()),
+            ids,
             clock,
             tokens: RandomTokens,
             vault: crate::ports::vault(),
@@ -242,6 +245,7 @@ impl Acting<'_> {
         let outcome = body(&Context {
             caller,
             now: world.now(),
+            server: world.server,
             ids: &world.ids,
             tokens: &world.tokens,
             vault: &*world.vault,

@@ -25,5 +25,6 @@ pub(super) fn hold_idle(
     }
     let until = ctx.now.plus(LEASE);
     worktree.held_until = Some(until);
+    worktree.held_by = Some(ctx.server);
     Ok(Some(until))
 }

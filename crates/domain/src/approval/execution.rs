@@ -10,7 +10,7 @@ use crate::Document;
 use crate::actor::CompanyOwned;
 use crate::actor::sealed::Sealed;
 use crate::board::BoardMember;
-use crate::id::{ApprovalId, CompanyId, ExecutionWorkspaceId};
+use crate::id::{ApprovalId, CompanyId, ExecutionWorkspaceId, InstanceId};
 use crate::lifecycle::Lifecycle;
 use crate::string_enum;
 use crate::time::Timestamp;
@@ -89,6 +89,8 @@ pub struct ApprovalExecution {
     /// Until when it counts as being executed without a sign of life, and the
     /// worktrees that are pushed from are held for it; absent unless it is executed.
     pub lease_expires_at: Option<Timestamp>,
+    /// The server that takes its steps, or took them last.
+    pub server: Option<InstanceId>,
     /// When it began.
     pub started_at: Timestamp,
     /// When it last changed.

@@ -7,7 +7,7 @@ use crate::approval::{
     Approval, ApprovalComment, ApprovalEvent, ApprovalExecution, ApprovalHistoryEntry,
     ApprovalStanding, ApprovalStatus, ApprovalType, ExecutionStepRecord,
 };
-use crate::id::{AgentId, ApprovalCommentId, ApprovalEventId, ApprovalId, IssueId};
+use crate::id::{AgentId, ApprovalCommentId, ApprovalEventId, ApprovalId, InstanceId, IssueId};
 use crate::issue::Issue;
 use crate::page::{CreationKey, Order, Page, PageRequest};
 use crate::time::Timestamp;
@@ -142,6 +142,14 @@ pub trait ApprovalReads {
         &mut self,
         instance: InstanceScope,
         before: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ApprovalExecution>, StoreError>;
+
+    /// Executions whose steps one of these servers takes.
+    fn executions_left_by(
+        &mut self,
+        instance: InstanceScope,
+        servers: &[InstanceId],
         limit: usize,
     ) -> Result<Vec<ApprovalExecution>, StoreError>;
 }

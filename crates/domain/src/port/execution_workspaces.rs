@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use super::{Locked, StoreError};
 use crate::actor::{CompanyScope, InstanceScope, Scope};
 use crate::execution_workspace::{ExecutionWorkspace, TicketAdvance};
-use crate::id::{ExecutionWorkspaceId, IssueId, RunId, WorkspaceId};
+use crate::id::{ExecutionWorkspaceId, InstanceId, IssueId, RunId, WorkspaceId};
 use crate::issue::Issue;
 use crate::time::Timestamp;
 
@@ -90,6 +90,14 @@ pub trait ExecutionWorkspaceReads {
         &mut self,
         instance: InstanceScope,
         before: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<ExecutionWorkspace>, StoreError>;
+
+    /// Worktrees that one of these servers keeps runs out of.
+    fn held_by(
+        &mut self,
+        instance: InstanceScope,
+        servers: &[InstanceId],
         limit: usize,
     ) -> Result<Vec<ExecutionWorkspace>, StoreError>;
 

@@ -13,7 +13,7 @@ use crate::Document;
 use crate::actor::CompanyScope;
 use crate::approval::ExecutionStep;
 use crate::execution_workspace::{DiffRequest, WorktreeDiff, WorktreeState};
-use crate::id::{ApprovalId, ExecutionWorkspaceId, IssueId, WorkspaceId};
+use crate::id::{ApprovalId, ExecutionWorkspaceId, InstanceId, IssueId, WorkspaceId};
 use crate::port::StoreError;
 use crate::string_enum;
 
@@ -147,6 +147,9 @@ pub enum AgreedWork {
 /// Does outside of the store what approvals ask for (docs/tickets.md). Not to be
 /// called in a transaction.
 pub trait GovernedWork: Send + Sync {
+    /// The server that does it.
+    fn server(&self) -> InstanceId;
+
     /// Looks at the source repositories of an undecided plan; nothing is changed.
     fn preflight(&self, company: CompanyScope, approval: ApprovalId) -> PreflightFuture<'_>;
 

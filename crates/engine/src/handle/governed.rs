@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::task::JoinError;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::execution_workspace::{DiffRequest, WorktreeDiff, WorktreeState};
-use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, IssueId};
+use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, InstanceId, IssueId};
 use workforce_domain::port::{
     AgreedWork, CarryOutError, CarryOutFuture, DeliveryFuture, ForgeDelivery, ForgeWebhooks,
     GovernedWork, PreflightFuture, StoreError, WorktreeFuture,
@@ -28,6 +28,10 @@ impl EngineHandle {
 }
 
 impl GovernedWork for EngineHandle {
+    fn server(&self) -> InstanceId {
+        self.state.config.instance
+    }
+
     fn preflight(&self, company: CompanyScope, approval: ApprovalId) -> PreflightFuture<'_> {
         Box::pin(tickets::preflight(&self.state, company, approval))
     }

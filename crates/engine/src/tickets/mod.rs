@@ -27,3 +27,14 @@ pub use settings::{CommitIdentity, TicketSettings, WebhookSecret};
 pub(crate) use upkeep::run as run_upkeep;
 pub(crate) use upkeep::watch::run as run_watches;
 pub(crate) use upkeep::webhook::take as take_delivery;
+
+use workforce_domain::port::StoreError;
+
+use crate::state::EngineState;
+
+/// Gives up what predecessors of this server left in the midst of a step, and lets runs into the
+/// worktrees that they kept them out of.
+pub(crate) async fn give_up_left(state: &EngineState) -> Result<(), StoreError> {
+    leases::attempt::abandon_of_predecessors(state).await?;
+    leases::hold::end_of_predecessors(state).await
+}

@@ -40,6 +40,7 @@ pub(crate) fn act<T, E: Debug>(
     let ctx = Context {
         caller: &BOARD,
         now: ports.clock.now(),
+        server: ports.ids.next().into(),
         ids: &*ports.ids,
         tokens: &*ports.tokens,
         vault: &*ports.vault,

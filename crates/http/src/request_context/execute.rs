@@ -179,6 +179,7 @@ impl RequestContext {
         Context {
             caller: &caller.caller,
             now,
+            server: self.state.ports.governed.server(),
             ids: &*self.state.ports.ids,
             tokens: &*self.state.ports.tokens,
             vault: &*self.state.ports.vault,

@@ -34,6 +34,7 @@ pub(crate) fn start(api: &Api, config: &Value) -> (String, String) {
     let ctx = Context {
         caller: &Caller::SYSTEM,
         now: clock.now(),
+        server: ids.next().into(),
         ids: &*ids,
         tokens: &*tokens,
         vault: &*vault,

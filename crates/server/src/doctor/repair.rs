@@ -8,7 +8,7 @@ use anyhow::{Context, bail, ensure};
 use workforce_app::{Caller, Context as UseContext, Signal, runs};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::cost::PriceTable;
-use workforce_domain::port::Clock;
+use workforce_domain::port::{Clock, Ids};
 use workforce_domain::run::{RunEnd, RunErrorCode, RunOutcome};
 use workforce_folders::remove_folder;
 use workforce_guard::{GuardFiles, leftovers};
@@ -104,6 +104,7 @@ fn end_stuck_runs(site: &Site<'_>) -> anyhow::Result<String> {
         let context = UseContext {
             caller: &Caller::SYSTEM,
             now: SystemClock.now(),
+            server: ids.next().into(),
             ids: &ids,
             tokens: &RandomTokens,
             vault: &vault,

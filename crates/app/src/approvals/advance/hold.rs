@@ -66,6 +66,7 @@ pub fn hold(
             return Err(Failure::Refused(Occupant::Workforce(busy)));
         }
         worktree.held_until = Some(until);
+        worktree.held_by = Some(ctx.server);
         tx.execution_workspaces_mut().save(&worktree)?;
     }
     Ok(until)

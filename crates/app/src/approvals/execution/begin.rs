@@ -148,6 +148,7 @@ pub fn begin(
         decided_by: by,
         note,
         lease_expires_at: Some(until),
+        server: Some(ctx.server),
         started_at: before.map_or(ctx.now, |it| it.started_at),
         updated_at: ctx.now,
     };
@@ -260,6 +261,7 @@ fn reserve(
             pull_request: None,
             conflict_wakes: 0,
             held_until: None,
+            held_by: None,
             clean_up_after: ctx.now,
             kept_because: None,
             created_at: ctx.now,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use workforce_app::approvals::execution::{self, Order, StepRef};
 use workforce_domain::actor::{CompanyOwned, InstanceScope};
-use workforce_domain::approval::ExecutionStep;
+use workforce_domain::approval::{ApprovalExecution, ExecutionStep};
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::ExecutionWorkspaceId;
 use workforce_domain::port::{AgreedWork, CarryOutError, StepFailure, StoreError};
@@ -99,7 +99,33 @@ pub(in crate::tickets) async fn abandon_left(state: &EngineState) -> Result<(), 
                 .abandoned_executions(InstanceScope::SYSTEM, before, ABANDONED)
         })
         .await?;
-    for execution in abandoned {
+    abandon(state, abandoned).await
+}
+
+/// Gives up the executions that predecessors left in the midst of a step.
+pub(in crate::tickets) async fn abandon_of_predecessors(
+    state: &EngineState,
+) -> Result<(), StoreError> {
+    loop {
+        let gone = state.config.predecessors.clone();
+        let left = state
+            .store
+            .read(move |reads| {
+                reads
+                    .approvals()
+                    .executions_left_by(InstanceScope::SYSTEM, &gone, ABANDONED)
+            })
+            .await?;
+        let is_last = left.len() < ABANDONED;
+        abandon(state, left).await?;
+        if is_last {
+            return Ok(());
+        }
+    }
+}
+
+async fn abandon(state: &EngineState, left: Vec<ApprovalExecution>) -> Result<(), StoreError> {
+    for execution in left {
         state
             .store
             .write(move |tx, ctx| execution::abandon(tx, ctx, &execution))

@@ -10,7 +10,7 @@ use workforce_domain::actor::{Actor, CompanyOwned, CompanyScope, InstanceScope};
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::ExecutionWorkspace;
 use workforce_domain::id::ExecutionWorkspaceId;
-use workforce_domain::port::{CarryOutError, Failure, StepFailure, StepFault, StoreError};
+use workforce_domain::port::{CarryOutError, Failure, Reads, StepFailure, StepFault, StoreError};
 use workforce_domain::project::Workspace;
 use workforce_domain::time::Timestamp;
 
@@ -133,15 +133,35 @@ fn interrupted(step: ExecutionStep, message: &str) -> StepFailure {
 /// Ends the holds that a predecessor left, on a store that is this server's alone.
 pub(in crate::tickets) async fn end_left(state: &EngineState) -> Result<(), StoreError> {
     let before = state.started.plus(LEASE);
+    end_all(state, move |reads| {
+        reads
+            .execution_workspaces()
+            .held_before(InstanceScope::SYSTEM, before, LEFT)
+    })
+    .await
+}
+
+/// Ends the holds that predecessors left.
+pub(in crate::tickets) async fn end_of_predecessors(state: &EngineState) -> Result<(), StoreError> {
+    let gone = state.config.predecessors.clone();
+    end_all(state, move |reads| {
+        reads
+            .execution_workspaces()
+            .held_by(InstanceScope::SYSTEM, &gone, LEFT)
+    })
+    .await
+}
+
+/// Ends holds until no more are found.
+async fn end_all(
+    state: &EngineState,
+    find: impl FnMut(&mut dyn Reads) -> Result<Vec<ExecutionWorkspace>, StoreError>
+    + Clone
+    + Send
+    + 'static,
+) -> Result<(), StoreError> {
     loop {
-        let left = state
-            .store
-            .read(move |reads| {
-                reads
-                    .execution_workspaces()
-                    .held_before(InstanceScope::SYSTEM, before, LEFT)
-            })
-            .await?;
+        let left = state.store.read(find.clone()).await?;
         let is_last = left.len() < LEFT;
         for worktree in left {
             let (company, id) = (worktree.scope(), worktree.id);

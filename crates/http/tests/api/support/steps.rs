@@ -15,7 +15,7 @@ use workforce_domain::execution_workspace::{
     ChangedFile, CommitFacts, DiffRequest, ExecutionWorkspace, FileStatus, WorktreeDiff,
     WorktreeState,
 };
-use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, IssueId};
+use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, InstanceId, IssueId};
 use workforce_domain::port::{
     AgreedWork, CarryOutError, CarryOutFuture, GovernedWork, Preflight, PreflightFuture,
     StepFailure, StepFault, Store, StoreError, Tx, WorktreeFuture,
@@ -24,6 +24,7 @@ use workforce_testkit::ports;
 
 /// Takes the steps of approvals without git: each is taken at once, or fails as it is told.
 pub(crate) struct Steps {
+    server: InstanceId,
     store: Arc<dyn Store>,
     failures: Mutex<VecDeque<StepFailure>>,
     stops: AtomicBool,
@@ -46,6 +47,7 @@ pub(crate) enum Overtaker {
 impl Steps {
     pub(super) fn on(store: Arc<dyn Store>) -> Self {
         Self {
+            server: ports::ids().next().into(),
             store,
             failures: Mutex::default(),
             stops: AtomicBool::default(),
@@ -127,6 +129,7 @@ impl Steps {
         let ctx = Context {
             caller: &caller,
             now: ports::clock().now(),
+            server: self.server,
             ids: &*ids,
             tokens: &*tokens,
             vault: &*vault,
@@ -143,6 +146,10 @@ impl Steps {
 }
 
 impl GovernedWork for Steps {
+    fn server(&self) -> InstanceId {
+        self.server
+    }
+
     fn preflight(&self, company: CompanyScope, approval: ApprovalId) -> PreflightFuture<'_> {
         Box::pin(async move {
             self.store

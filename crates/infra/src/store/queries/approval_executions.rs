@@ -8,7 +8,7 @@ use workforce_domain::approval::{
 };
 use workforce_domain::board::NoBoardMember;
 use workforce_domain::corrupt::Corrupt;
-use workforce_domain::id::{ApprovalId, CompanyId, ExecutionWorkspaceId};
+use workforce_domain::id::{ApprovalId, CompanyId, ExecutionWorkspaceId, InstanceId};
 use workforce_domain::port::{Locked, StoreError};
 use workforce_domain::time::Timestamp;
 
@@ -40,6 +40,7 @@ struct ExecutionRow {
     decided_by: String,
     note: Option<String>,
     lease_expires_at: Option<InstantColumn>,
+    instance_id: Option<IdColumn<InstanceId>>,
     started_at: InstantColumn,
     updated_at: InstantColumn,
 }
@@ -67,6 +68,7 @@ impl Row for ExecutionRow {
             })?,
             note: self.note,
             lease_expires_at: self.lease_expires_at.map(|at| at.0),
+            server: self.instance_id.map(|server| server.0),
             started_at: self.started_at.0,
             updated_at: self.updated_at.0,
         })
@@ -88,6 +90,7 @@ impl From<&ApprovalExecution> for ExecutionRow {
             decided_by: execution.decided_by.to_string(),
             note: execution.note.clone(),
             lease_expires_at: execution.lease_expires_at.map(InstantColumn),
+            instance_id: execution.server.map(IdColumn),
             started_at: InstantColumn(execution.started_at),
             updated_at: InstantColumn(execution.updated_at),
         }
@@ -193,6 +196,26 @@ pub(super) fn abandoned(
     let rows: Vec<ExecutionRow> = approval_executions::table
         // Those that are executed have a lease, and no others.
         .filter(approval_executions::lease_expires_at.lt(InstantColumn(before)))
+        .order((
+            approval_executions::lease_expires_at,
+            approval_executions::approval_id,
+        ))
+        .limit(row_limit(limit))
+        .select(ExecutionRow::as_select())
+        .load(conn)
+        .map_err(failed)?;
+    all(rows)
+}
+
+/// Those that one of these servers is to go on with.
+pub(super) fn left_by(
+    conn: &mut Connection,
+    servers: &[InstanceId],
+    limit: usize,
+) -> Result<Vec<ApprovalExecution>, StoreError> {
+    let rows: Vec<ExecutionRow> = approval_executions::table
+        .filter(approval_executions::lease_expires_at.is_not_null())
+        .filter(approval_executions::instance_id.eq_any(servers.iter().copied().map(IdColumn)))
         .order((
             approval_executions::lease_expires_at,
             approval_executions::approval_id,

@@ -9,7 +9,7 @@ use workforce_domain::approval::{
     Approval, ApprovalComment, ApprovalEvent, ApprovalExecution, ApprovalHistoryEntry,
     ApprovalStatus, ApprovalType, ExecutionStepRecord,
 };
-use workforce_domain::id::{AgentId, ApprovalId, CompanyId, IssueId};
+use workforce_domain::id::{AgentId, ApprovalId, CompanyId, InstanceId, IssueId};
 use workforce_domain::issue::Issue;
 use workforce_domain::page::{Order, Page, PageRequest};
 use workforce_domain::port::{
@@ -276,6 +276,15 @@ impl ApprovalReads for Transaction<'_> {
         limit: usize,
     ) -> Result<Vec<ApprovalExecution>, StoreError> {
         approval_executions::abandoned(self.conn, before, limit)
+    }
+
+    fn executions_left_by(
+        &mut self,
+        _instance: InstanceScope,
+        servers: &[InstanceId],
+        limit: usize,
+    ) -> Result<Vec<ApprovalExecution>, StoreError> {
+        approval_executions::left_by(self.conn, servers, limit)
     }
 }
 

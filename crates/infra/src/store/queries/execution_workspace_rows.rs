@@ -7,7 +7,7 @@ use workforce_domain::execution_workspace::{
     ChecksState, ExecutionWorkspace, ExecutionWorkspaceStatus, PullRequest, PullRequestState,
     PullRequestWatch,
 };
-use workforce_domain::id::{CompanyId, ExecutionWorkspaceId, IssueId, WorkspaceId};
+use workforce_domain::id::{CompanyId, ExecutionWorkspaceId, InstanceId, IssueId, WorkspaceId};
 
 use super::row::{Row, length};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
@@ -48,6 +48,7 @@ pub(super) struct WorkspaceRow {
     pull_request_state: Option<StringEnumColumn<PullRequestState>>,
     conflict_wakes: i32,
     held_until: Option<InstantColumn>,
+    held_by: Option<IdColumn<InstanceId>>,
     clean_up_after: InstantColumn,
     kept_because: Option<String>,
     created_at: InstantColumn,
@@ -97,6 +98,7 @@ impl Row for WorkspaceRow {
             pull_request,
             conflict_wakes: self.conflict_wakes,
             held_until: self.held_until.map(|at| at.0),
+            held_by: self.held_by.map(|server| server.0),
             clean_up_after: self.clean_up_after.0,
             kept_because: self.kept_because,
             created_at: self.created_at.0,
@@ -129,6 +131,7 @@ impl From<&ExecutionWorkspace> for WorkspaceRow {
             pull_request_state: pull_request.map(|it| StringEnumColumn(it.state)),
             conflict_wakes: workspace.conflict_wakes,
             held_until: workspace.held_until.map(InstantColumn),
+            held_by: workspace.held_by.map(IdColumn),
             clean_up_after: InstantColumn(workspace.clean_up_after),
             kept_because: workspace.kept_because.clone(),
             created_at: InstantColumn(workspace.created_at),

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use workforce_domain::actor::{CompanyScope, InstanceScope, Scope};
 use workforce_domain::execution_workspace::{ExecutionWorkspace, TicketAdvance};
-use workforce_domain::id::{ExecutionWorkspaceId, IssueId, RunId, WorkspaceId};
+use workforce_domain::id::{ExecutionWorkspaceId, InstanceId, IssueId, RunId, WorkspaceId};
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{
@@ -198,6 +198,23 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
     ) -> Result<Vec<ExecutionWorkspace>, StoreError> {
         let rows: Vec<WorkspaceRow> = execution_workspaces::table
             .filter(execution_workspaces::held_until.lt(InstantColumn(before)))
+            .order((execution_workspaces::held_until, execution_workspaces::id))
+            .limit(row_limit(limit))
+            .select(WorkspaceRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
+    fn held_by(
+        &mut self,
+        _instance: InstanceScope,
+        servers: &[InstanceId],
+        limit: usize,
+    ) -> Result<Vec<ExecutionWorkspace>, StoreError> {
+        let rows: Vec<WorkspaceRow> = execution_workspaces::table
+            .filter(execution_workspaces::held_until.is_not_null())
+            .filter(execution_workspaces::held_by.eq_any(servers.iter().copied().map(IdColumn)))
             .order((execution_workspaces::held_until, execution_workspaces::id))
             .limit(row_limit(limit))
             .select(WorkspaceRow::as_select())

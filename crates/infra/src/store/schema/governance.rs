@@ -100,6 +100,7 @@ diesel::table! {
         decided_by -> Text,
         note -> Nullable<Text>,
         lease_expires_at -> Nullable<Instant>,
+        instance_id -> Nullable<Key>,
         started_at -> Instant,
         updated_at -> Instant,
     }

@@ -119,6 +119,7 @@ diesel::table! {
         pull_request_state -> Nullable<Text>,
         conflict_wakes -> Integer,
         held_until -> Nullable<Instant>,
+        held_by -> Nullable<Key>,
         clean_up_after -> Instant,
         kept_because -> Nullable<Text>,
         created_at -> Instant,

@@ -63,6 +63,7 @@ pub(super) fn add_ticket(
         }),
         conflict_wakes: 0,
         held_until: n.is_multiple_of(50).then(|| later(n)),
+        held_by: None,
         clean_up_after: later(n),
         kept_because: None,
         created_at: now(),
@@ -123,6 +124,7 @@ pub(super) fn add_execution(
         decided_by: BoardMember::Local,
         note: None,
         lease_expires_at: is_live.then(|| later(n)),
+        server: None,
         started_at: now(),
         updated_at: now(),
     };
@@ -139,9 +141,13 @@ pub(super) fn queues(_asked: &Asked) -> Vec<(String, Body<'_>)> {
                 .approvals()
                 .abandoned_executions(instance, soon, BATCH)?;
             assert!(!approvals.is_empty());
+            reads
+                .approvals()
+                .executions_left_by(instance, &[id()], BATCH)?;
             let worktrees = reads.execution_workspaces();
             assert_eq!(worktrees.due_advances(instance, soon, BATCH)?.len(), BATCH);
             assert!(!worktrees.held_before(instance, soon, BATCH)?.is_empty());
+            worktrees.held_by(instance, &[id()], BATCH)?;
             let ended_by = now().minus(Duration::from_secs(1));
             worktrees.to_clean_up(instance, ended_by, soon, BATCH)?;
             let watches = reads.pull_request_watches();

@@ -86,6 +86,7 @@ pub(crate) fn execution(c: u8) -> Row {
         decided_by: Text("local-board"),
         note: Null,
         lease_expires_at: Null,
+        instance_id: Null,
         started_at: Instant,
         updated_at: Instant,
     })

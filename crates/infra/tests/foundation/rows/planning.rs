@@ -94,6 +94,7 @@ pub(crate) fn worktree(c: u8) -> Row {
         pull_request_state: Text("open"),
         conflict_wakes: Number(0),
         held_until: Null,
+        held_by: Null,
         clean_up_after: Instant,
         kept_because: Null,
         created_at: Instant,

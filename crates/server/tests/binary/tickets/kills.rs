@@ -223,7 +223,6 @@ fn approve_with_kills(scene: &mut Scene<'_>, approval: &str, number: usize) -> b
 /// What was left is given up, and can be approved again.
 #[track_caller]
 pub(super) fn is_interrupted(scene: &Scene<'_>, approval: &str) {
-    scene.end_leases();
     let execution = scene.wait_for("an end of the execution", || {
         let approval = scene.approval(approval);
         assert_eq!(approval["status"], "pending", "{approval}");

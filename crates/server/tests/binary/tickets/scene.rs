@@ -253,7 +253,6 @@ impl<'a> Scene<'a> {
         if let Some(server) = self.server.take() {
             server.leave();
         }
-        self.end_leases();
         self.start();
     }
 

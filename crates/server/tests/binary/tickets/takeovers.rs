@@ -16,9 +16,8 @@ use crate::harness::Server;
 use crate::office::Database;
 
 impl Scene<'_> {
-    /// Ends the leases of servers that were killed. Where several servers share a database, nobody
-    /// knows at once that one is gone.
-    pub(super) fn end_leases(&self) {
+    /// Ends the leases of a server that stands still, as they would end by themselves in a while.
+    fn end_leases(&self) {
         if let Database::Postgres(database) = self.database {
             let ended = "UPDATE approval_executions SET lease_expires_at = now() \
                          WHERE state = 'executing' RETURNING approval_id::text AS line";

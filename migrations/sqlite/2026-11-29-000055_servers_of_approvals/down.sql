@@ -1,0 +1,2 @@
+ALTER TABLE execution_workspaces DROP COLUMN held_by;
+ALTER TABLE approval_executions DROP COLUMN instance_id;
