@@ -31,7 +31,10 @@ pub(crate) async fn run(state: Arc<EngineState>) {
         match start_due(&state, is_called).await {
             Ok(()) => state.tick(),
             Err(error) => {
-                tracing::error!(%error, cause = ?error, "due wakes cannot be claimed");
+                // Others were faster each time, which is no fault.
+                if !matches!(error, StoreError::Contended) {
+                    tracing::error!(%error, cause = ?error, "due wakes cannot be claimed");
+                }
                 if pause(&state, STORE_PAUSE).await {
                     return;
                 }

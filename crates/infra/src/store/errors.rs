@@ -130,6 +130,9 @@ pub(crate) fn failed(error: Error) -> StoreError {
             }
             _ => StoreError::Failed(Box::new(error)),
         },
+        // What may be missing is asked for as optional. Anything else was there when it was chosen,
+        // so somebody deleted it meanwhile, and the next run sees that.
+        Error::NotFound => StoreError::Contended,
         Error::DeserializationError(cause) => Corrupt::new("record", with_causes(&*cause)).into(),
         other => StoreError::Failed(Box::new(other)),
     }

@@ -8,10 +8,12 @@ use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::agent::AgentLifecycle;
 use workforce_domain::id::{InstanceId, RunId};
 use workforce_domain::issue::{Holder, Issue, IssueStatus, Mover, Priority};
-use workforce_domain::port::{ClaimedRun, StoreError};
+use workforce_domain::port::{ClaimedRun, StoreError, Tx};
 use workforce_domain::run::{RunKind, RunStatus, WakeStatus};
 use workforce_testkit::on_both_databases;
+use workforce_testkit::store::postgres_store;
 
+use crate::wakeability::one_after_the_other;
 use crate::world::{World, claim, heartbeat, id, later, queue, request, try_write, wake};
 
 on_both_databases! {
@@ -223,5 +225,32 @@ on_both_databases! {
         assert!(of_agent.values().all(|(runs, places)| runs <= places), "{of_agent:?}");
         assert!(of_server.values().all(|runs| *runs <= INSTANCE_CAP), "{of_server:?}");
         assert_eq!(claimed.len(), 9, "and every place that may be taken is taken");
+    }
+}
+
+/// SQLite lets only one of them in at a time.
+#[test]
+fn a_claim_finds_nothing_where_what_it_chose_is_deleted_meanwhile() {
+    let Some(store) = postgres_store() else {
+        return;
+    };
+    store.is_beneath_the_rules();
+    for is_company in [false, true] {
+        let world = World::new(&store);
+        world.queue(&world.agent, Some(&world.issue));
+        let delete = |tx: &mut dyn Tx| {
+            if is_company {
+                let company = tx.companies_mut().lock(Scope::SYSTEM, world.company.id)?;
+                return tx.companies_mut().delete(company.expect("it exists"));
+            }
+            let issue = &world.issue.id.into();
+            let issue = tx.issues_mut().lock(Scope::SYSTEM, issue)?;
+            tx.issues_mut().delete(issue.expect("it exists"), later(1))
+        };
+        let request = request(id());
+        let ((), claimed) = one_after_the_other(&store, delete, |tx| {
+            tx.engine_mut().claim(InstanceScope::SYSTEM, &request)
+        });
+        assert_eq!(claimed, None);
     }
 }

@@ -85,7 +85,7 @@ fn wait_for_a_waiter(store: &TestStore) {
 
 /// Runs `first` in a transaction, and `second` in another that begins meanwhile and must wait for
 /// the end of it; what each found.
-fn one_after_the_other<A: Send, B: Send>(
+pub(crate) fn one_after_the_other<A: Send, B: Send>(
     store: &TestStore,
     mut first: impl FnMut(&mut dyn Tx) -> Result<A, StoreError>,
     second: impl FnMut(&mut dyn Tx) -> Result<B, StoreError> + Send,

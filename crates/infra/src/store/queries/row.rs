@@ -10,7 +10,6 @@ use workforce_domain::port::StoreError;
 use workforce_domain::text::TextError;
 
 use crate::store::columns::IdColumn;
-use crate::store::errors::failed;
 
 /// The row of one table, as it is read and written.
 pub(super) trait Row {
@@ -108,7 +107,8 @@ pub(super) fn exactly_one(rows: usize) -> Result<(), StoreError> {
     if rows == 1 {
         Ok(())
     } else {
-        Err(failed(Error::NotFound))
+        // Nobody else can have deleted what is locked.
+        Err(StoreError::Failed(Error::NotFound.into()))
     }
 }
 
