@@ -3,6 +3,7 @@
 use crate::contents::scan::{Scan, scan, stage};
 use crate::error::Tried as _;
 use crate::folder::Kind;
+use crate::merge_tree::{Merged, merge_tree};
 use crate::program::{LIST_LIMIT, lossy, records};
 use crate::view::View;
 use crate::worktree::{is_free, kind_at};
@@ -42,11 +43,13 @@ pub enum MergeOutcome {
     UpToDate,
     /// These paths conflict. Nothing was changed.
     Conflict(Vec<String>),
+    /// Git itself has no merge driver for these paths. Nothing was changed.
+    Refused(Vec<Refusal>),
 }
 
 impl Worktree {
     /// Commits all that differs from the head of the branch and is not ignored.
-    /// No filter, hook or program runs. Call it again if it was interrupted.
+    /// No filter, hook or program of the repository runs. Call it again if it was interrupted.
     ///
     /// # Errors
     /// [`GitError::OffBranch`], [`GitError::OperationInProgress`] after what an
@@ -97,8 +100,9 @@ impl Worktree {
         }
         self.need_no_changes().await?;
         let tree = match merge_tree(&view, &head, commit).await? {
-            Ok(tree) => tree,
-            Err(paths) => return Ok(MergeOutcome::Conflict(paths)),
+            Merged::Tree(tree) => tree,
+            Merged::Conflict(paths) => return Ok(MergeOutcome::Conflict(paths)),
+            Merged::Refused(refused) => return Ok(MergeOutcome::Refused(refused)),
         };
         self.need_no_files_in_way(&view, &head, &tree).await?;
         let merge = commit_tree(&view, &tree, &[&head, commit], message).await?;
@@ -216,24 +220,4 @@ async fn commit_tree(
         command: "commit-tree",
         message: "it named no commit".to_owned(),
     })
-}
-
-/// The tree of a merge, or the paths that conflict.
-pub(crate) async fn merge_tree(
-    view: &View,
-    ours: &CommitId,
-    theirs: &CommitId,
-) -> Result<Result<String, Vec<String>>, GitError> {
-    let output = view
-        .command("merge-tree")
-        .args(["--write-tree", "-z", "--name-only", "--no-messages"])
-        .args([ours.as_str(), theirs.as_str()])
-        .run()
-        .await?;
-    let mut printed = records(&output.stdout).map(lossy);
-    match (output.code, printed.next()) {
-        (Some(0), Some(tree)) => Ok(Ok(tree)),
-        (Some(1), Some(_)) => Ok(Err(printed.collect())),
-        _ => Err(output.failed("merge-tree")),
-    }
 }

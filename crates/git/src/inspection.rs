@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::contents::filters::{Blob, unfiltered_in_commits};
 use crate::contents::private_key::holds_private_key;
 use crate::contents::refusal::{MAX_FILE, Reason, Refusal, by_name};
 use crate::program::{LIST_LIMIT, lossy, records};
@@ -14,7 +15,8 @@ const PART: u64 = 64 * 1024 * 1024;
 impl Worktree {
     /// What [`Worktree::commit`] would have refused in the commits up to `head` that
     /// none of `known` has: also of a file that a later commit removed, since it is
-    /// pushed all the same.
+    /// pushed all the same. A file has the filters that `head` gives it, and the first of
+    /// `known`: the head of the base branch.
     ///
     /// # Errors
     /// [`GitError::NoCommit`].
@@ -24,6 +26,7 @@ impl Worktree {
         head: &CommitId,
     ) -> Result<Vec<Refusal>, GitError> {
         let view = View::new(self.repository(), Some(head)).await?;
+        view.use_attributes().await?;
         for commit in known.iter().chain([head]) {
             view.need_commit(commit).await?;
         }
@@ -47,10 +50,13 @@ impl Worktree {
         }
         // Objects are listed once, under one of their names, and submodules never.
         let changed = view.changed_by(commits).await?;
-        for (path, id) in changed.files {
-            paths.entry(id).or_default().insert(path);
+        for blob in changed.files.iter().chain(&changed.links) {
+            let path = lossy(&blob.path);
+            paths.entry(blob.id.clone()).or_default().insert(path);
         }
         let mut refused = Refused(BTreeMap::new());
+        let attributes_of: Vec<_> = known.iter().take(1).chain([head]).collect();
+        let unfiltered = unfiltered_in_commits(&view, &attributes_of, &changed.files).await?;
         for path in changed.submodules {
             refused.0.insert(path, Reason::NestedRepository);
         }
@@ -62,7 +68,7 @@ impl Worktree {
                 }
             }
             if size > MAX_FILE {
-                refused.add(&paths[&id], Reason::TooLarge);
+                refused.add(&paths[&id], &Reason::TooLarge);
                 continue;
             }
             if part.0 + size > PART {
@@ -73,6 +79,9 @@ impl Worktree {
             part.1.push(id);
         }
         view.find_keys(&part.1, &paths, &mut refused).await?;
+        for (path, reason) in unfiltered {
+            refused.0.entry(lossy(&path)).or_insert(reason);
+        }
         let refused = refused.0.into_iter();
         Ok(refused
             .map(|(path, reason)| Refusal { path, reason })
@@ -87,9 +96,9 @@ type Paths = BTreeMap<String, BTreeSet<String>>;
 struct Refused(BTreeMap<String, Reason>);
 
 impl Refused {
-    fn add(&mut self, paths: &BTreeSet<String>, reason: Reason) {
+    fn add(&mut self, paths: &BTreeSet<String>, reason: &Reason) {
         for path in paths {
-            self.0.entry(path.clone()).or_insert(reason);
+            self.0.entry(path.clone()).or_insert_with(|| reason.clone());
         }
     }
 }
@@ -97,8 +106,8 @@ impl Refused {
 /// What commits made new or another.
 #[derive(Default)]
 struct ChangedBy {
-    /// Paths, with the ids of what they hold.
-    files: Vec<(String, String)>,
+    files: BTreeSet<Blob>,
+    links: Vec<Blob>,
     submodules: Vec<String>,
 }
 
@@ -127,10 +136,15 @@ impl View {
             let (Some(mode), Some(id)) = (words.get(parents), words.get(2 * parents + 1)) else {
                 return Err(unexpected("diff-tree"));
             };
+            let blob = || Blob {
+                path: path.to_vec(),
+                id: (*id).to_owned(),
+            };
             match *mode {
                 "000000" => {}
                 "160000" => changed.submodules.push(lossy(path)),
-                _ => changed.files.push((lossy(path), (*id).to_owned())),
+                "120000" => changed.links.push(blob()),
+                _ => drop(changed.files.insert(blob())),
             }
         }
         Ok(changed)
@@ -192,7 +206,7 @@ impl View {
             if holds_private_key(content)
                 && let Some(paths) = paths.get(id)
             {
-                refused.add(paths, Reason::PrivateKey);
+                refused.add(paths, &Reason::PrivateKey);
             }
             rest = rest.get(end + size + 2..).unwrap_or_default();
         }

@@ -27,6 +27,7 @@ mod folder;
 mod history;
 mod inspection;
 mod lock;
+mod merge_tree;
 mod merged;
 mod mirror;
 mod network;

@@ -1,6 +1,6 @@
 //! Commits that hold known work, and nothing that anybody wrote since.
 
-use crate::commit::merge_tree;
+use crate::merge_tree::{Merged, merge_tree};
 use crate::view::View;
 use crate::{CommitId, GitError, Repository};
 
@@ -40,7 +40,7 @@ impl Repository {
                 return Ok(false);
             }
             match merge_tree(&view, &ours, &theirs).await? {
-                Ok(tree) if tree == view.tree_of(&at).await? => at = ours,
+                Merged::Tree(tree) if tree == view.tree_of(&at).await? => at = ours,
                 _ => return Ok(false),
             }
         }

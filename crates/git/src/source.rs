@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::io::{self, Read as _};
 
 use crate::config::Config;
+use crate::contents::filters::without_filter;
 use crate::contents::index::{forget, refresh};
 use crate::contents::survey::tracked;
 use crate::error::Tried as _;
@@ -58,8 +59,8 @@ impl ConfiguredRemote {
 }
 
 impl Repository {
-    /// Looks at the folder of the repository. Untracked files and what happened in
-    /// submodules do not count as changes.
+    /// Looks at the folder of the repository. Untracked files, what happened in submodules, and
+    /// what files hold that have a filter do not count as changes.
     ///
     /// # Errors
     /// Git cannot read it.
@@ -95,6 +96,7 @@ impl Repository {
         files: &std::path::Path,
     ) -> Result<BTreeSet<String>, GitError> {
         let view = View::new(self, head).await?;
+        view.use_attributes().await?;
         copy_index(folder, &view).tried(|| "copy the index".to_owned())?;
         let tree = head.map_or(self.format().empty_tree(), CommitId::as_str);
         let staged = view
@@ -119,7 +121,8 @@ impl Repository {
             "--ignore-submodules=all",
         ]);
         let printed = unstaged.stdout_limit(LIST_LIMIT).output().await?;
-        changed.extend(records(&printed).map(lossy));
+        let unstaged = without_filter(&view, files, records(&printed).collect()).await?;
+        changed.extend(unstaged.into_iter().map(lossy));
         Ok(changed)
     }
 

@@ -14,6 +14,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
+use crate::contents::refusal::MAX_READ_BY_GIT;
 use crate::error::Tried as _;
 use crate::objects;
 use crate::process::run_blocking;
@@ -80,6 +81,34 @@ impl View {
     /// The path of its index.
     pub(crate) fn index(&self) -> PathBuf {
         self.path().join("index")
+    }
+
+    /// Lets the attributes count that the repository has beside its files: for what git does
+    /// with the files of a worktree.
+    ///
+    /// # Errors
+    /// [`GitError::Tampered`] if they cannot be read, since files may have a filter by them.
+    pub(crate) async fn use_attributes(&self) -> Result<(), GitError> {
+        let (repository, to) = (self.repository.clone(), self.attributes());
+        run_blocking(move || {
+            let limit = usize::try_from(MAX_READ_BY_GIT).unwrap_or(usize::MAX);
+            let info = repository.folder().find(Path::new("info"))?;
+            match info.map(|it| it.read("attributes", limit)).transpose()? {
+                Some(Some(text)) => fs::write(to, text),
+                _ => Ok(()),
+            }
+        })
+        .await
+        .map_err(|error| GitError::tampered(format!("info/attributes ({error})")))
+    }
+
+    /// Whether attributes beside the files count.
+    pub(crate) fn has_attributes(&self) -> bool {
+        self.attributes().exists()
+    }
+
+    fn attributes(&self) -> PathBuf {
+        self.path().join("info/attributes")
     }
 
     /// A command that sees no files but those of the view.

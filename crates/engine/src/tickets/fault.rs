@@ -108,7 +108,13 @@ fn with_causes(error: &GitError) -> String {
 pub(super) fn unsafe_files(step: ExecutionStep, files: &[Refusal]) -> StepFailure {
     let named: Vec<Value> = files
         .iter()
-        .map(|file| json!({ "path": file.path, "reason": file.reason.to_string() }))
+        .map(|file| {
+            let mut named = json!({ "path": file.path, "reason": file.reason.to_string() });
+            if let Some(filter) = file.reason.filter() {
+                named["filter"] = json!(filter);
+            }
+            named
+        })
         .collect();
     let first = files.first().map_or_else(String::new, |file| {
         format!(": {} ({})", file.path, file.reason)

@@ -69,7 +69,7 @@ const SECRET_PATHS: &[&[&str]] = &[
 const EXAMPLES: &[&str] = &[".example", ".sample", ".template", ".dist", ".defaults"];
 
 /// Why a path is not committed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Its name is one of files that hold secrets.
     SecretName,
@@ -94,13 +94,42 @@ pub enum Reason {
     TooLargeForGit,
     /// It cannot be read.
     Unreadable,
+    /// It has this filter, which did not change it.
+    Filter(String),
+    /// Its bytes are no text in this encoding, which its attributes name.
+    Encoding(String),
+    /// Both sides of a merge changed it, and it has this merge driver.
+    MergeDriver(String),
 }
 
 impl Reason {
-    /// The reason in words.
+    /// The filter that it has, if that is the reason.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub fn filter(&self) -> Option<&str> {
         match self {
+            Self::Filter(filter) => Some(filter),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Filter(filter) => return filtered(filter, f),
+            Self::Encoding(encoding) => {
+                return write!(
+                    f,
+                    "it is no text in {encoding}, its `working-tree-encoding`"
+                );
+            }
+            Self::MergeDriver(driver) => {
+                return write!(
+                    f,
+                    "both sides changed it, and the server does not run its merge driver \
+                     `{driver}`: merge the other branch in the worktree"
+                );
+            }
             Self::SecretName => "its name is one of files that hold secrets",
             Self::PrivateKey => "it holds a private key",
             Self::TooLarge => "it is larger than 50 MiB",
@@ -113,14 +142,30 @@ impl Reason {
             Self::TooDeep => "its folders lie too deep in each other",
             Self::TooLargeForGit => "it is too large for a file that git reads whole",
             Self::Unreadable => "it cannot be read",
-        }
+        })
     }
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+/// git-crypt names a filter after each further key.
+pub(crate) fn is_git_crypt(filter: &str) -> bool {
+    filter
+        .strip_prefix("git-crypt")
+        .is_some_and(|key| key.is_empty() || key.starts_with('-'))
+}
+
+/// Says what to do about a file that a filter has to change first.
+fn filtered(filter: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(
+        f,
+        "it has the filter `{filter}`, which the server does not run: "
+    )?;
+    if is_git_crypt(filter) {
+        f.write_str("commit it with git where git-crypt is unlocked, ")?;
     }
+    f.write_str(
+        "leave it to somebody who has the filter, or have `.gitattributes` of the base branch \
+         take the filter from it",
+    )
 }
 
 /// A path that is not committed.

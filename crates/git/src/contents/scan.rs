@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::contents::filters::unfiltered;
 use crate::contents::index::{forget, refresh};
 use crate::contents::judge::judge;
 use crate::contents::private_files::PrivateFiles;
@@ -81,6 +82,7 @@ impl Scan {
 /// Compares the files in a folder with a commit. The index of the view is then
 /// that of the commit without submodules and without what is gone.
 pub(crate) async fn scan(view: &View, head: &CommitId, files: &Path) -> Result<Scan, GitError> {
+    view.use_attributes().await?;
     view.read_tree(head.as_str()).await?;
     let tracked = tracked(view).await?;
     let known = Known::new(&tracked);
@@ -132,6 +134,11 @@ pub(crate) async fn scan(view: &View, head: &CommitId, files: &Path) -> Result<S
     }
     refused.extend(judged.refused);
     scan.sizes = judged.sizes;
+    if !others.stops_git {
+        let changed = scan.sizes.keys().map(Vec::as_slice).collect();
+        refused.extend(unfiltered(view, head, files, &changed).await?);
+        scan.sizes.retain(|path, _| !refused.contains_key(path));
+    }
     for path in refused.keys() {
         if let Some(entry) = entries.get(path) {
             scan.refused_entries.extend_from_slice(entry);

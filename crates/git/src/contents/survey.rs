@@ -17,7 +17,8 @@ use crate::view::View;
 /// The mode of a submodule.
 const SUBMODULE: &[u8] = b"160000";
 
-const ATTRIBUTES: &str = ".gitattributes";
+/// Where attributes stand in a folder.
+pub(crate) const ATTRIBUTES: &str = ".gitattributes";
 
 /// An entry of the index of a commit.
 pub(crate) struct Tracked {

@@ -49,6 +49,7 @@ impl Worktree {
             || head == pending.new
             || view.is_ancestor(&pending.new, &head).await.unwrap_or(false);
         if is_begun {
+            view.use_attributes().await?;
             let admin = self.admin_on_branch()?;
             self.write_files(&view, &pending).await?;
             self.write_index(&view, &head, &admin).await?;

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use workforce_git::{DiffTo, MergeOutcome, PushOutcome, Worktree};
+use workforce_git::{CommitOutcome, DiffTo, MergeOutcome, PushOutcome, Reason, Refusal, Worktree};
 
 use crate::support::{World, branch, committed, git, message, write};
 
@@ -87,6 +87,31 @@ impl Trick {
             .await
             .unwrap();
         other.remove(&merge).await.unwrap();
+        assert_eq!(self.canary(), None);
+        self
+    }
+
+    /// The server refuses all files for their filter; nothing that it does makes the canary.
+    async fn check_filtered(self) -> Self {
+        let worktree = &self.worktree;
+        let before = worktree.head().unwrap();
+        write(worktree.path(), "src/a.txt", "one\ntwo\nagent\n");
+        worktree.changes(10).await.unwrap();
+        worktree.diff(&before, DiffTo::Files, 10_000).await.unwrap();
+        let CommitOutcome::Refused(refused) = worktree.commit(&message("Work")).await.unwrap()
+        else {
+            panic!("a file was committed that the filter did not change");
+        };
+        let filter = Reason::Filter("evil".to_owned());
+        let refused: Vec<_> = refused.iter().map(|it| (&*it.path, &it.reason)).collect();
+        let expected = [(".gitattributes", &filter), ("src/a.txt", &filter)];
+        assert_eq!(refused, expected);
+        assert_eq!(worktree.head().unwrap(), before);
+        let repository = self.world.open().await;
+        repository.source_state().await.unwrap();
+        let two = workforce_git::Branch::new("feature/two").unwrap();
+        let other = repository.add_worktree(Path::new("tickets/two"), &two, &before);
+        other.await.unwrap().remove(&before).await.unwrap();
         assert_eq!(self.canary(), None);
         self
     }
@@ -226,7 +251,7 @@ async fn filters() {
     trick.set_program("filter.evil.smudge");
     trick.set("filter.evil.required", "true");
     trick.attribute("filter=evil");
-    let trick = trick.check().await;
+    let trick = trick.check_filtered().await;
     trick.prove(trick.worktree.path(), "echo x > y; git add y");
 }
 
@@ -235,7 +260,7 @@ async fn filters_that_stay() {
     let trick = Trick::new().await;
     trick.set_program("filter.evil.process");
     trick.attribute("filter=evil");
-    let trick = trick.check().await;
+    let trick = trick.check_filtered().await;
     trick.prove(trick.worktree.path(), "echo x > y; git add y");
 }
 
@@ -245,7 +270,20 @@ async fn drivers_of_merges() {
     trick.set_program("merge.evil.driver");
     trick.set("merge.default", "evil");
     trick.attribute("merge=evil");
-    let trick = trick.check().await;
+    let Trick {
+        world, worktree, ..
+    } = &trick;
+    write(worktree.path(), "src/a.txt", "one\ntwo\nagent\n");
+    let head = committed(worktree.commit(&message("Work")).await.unwrap());
+    let base = other_base(world);
+    let merge = worktree.merge(&base, &message("Merge")).await.unwrap();
+    let refused = Refusal {
+        path: "src/a.txt".to_owned(),
+        reason: Reason::MergeDriver("evil".to_owned()),
+    };
+    assert_eq!(merge, MergeOutcome::Refused(vec![refused]));
+    assert_eq!(worktree.head().unwrap(), head);
+    assert_eq!(trick.canary(), None);
     let command = "git checkout -q -b a HEAD~1; echo a > src/a.txt; git commit -qam a; \
                    git checkout -q -b b HEAD~1; echo b > src/a.txt; git commit -qam b; git merge a";
     trick.prove(trick.worktree.path(), command);

@@ -128,7 +128,7 @@ async fn work(worktree: &Worktree, base: &CommitId, world: &World) -> Result<(),
     }
     match worktree.merge(base, &message("Merge")).await? {
         MergeOutcome::Merged(_) | MergeOutcome::UpToDate => {}
-        MergeOutcome::Conflict(paths) => panic!("{paths:?}"),
+        other => panic!("{other:?}"),
     }
     let head = worktree.head()?;
     match worktree.push(&world.remote(), &head).await? {

@@ -9,12 +9,14 @@
 
 mod borrowing;
 mod configured_programs;
+mod filters;
 mod flow;
 mod http;
 mod interrupted;
 mod left_behind;
 mod links;
 mod locks;
+mod merge_drivers;
 mod merged;
 mod reading;
 mod refused;

@@ -33,7 +33,10 @@ async fn refused(worktree: &Worktree) -> Vec<Refusal> {
 }
 
 fn named(refused: &[Refusal]) -> Vec<(&str, Reason)> {
-    refused.iter().map(|r| (&*r.path, r.reason)).collect()
+    refused
+        .iter()
+        .map(|r| (&*r.path, r.reason.clone()))
+        .collect()
 }
 
 #[tokio::test]

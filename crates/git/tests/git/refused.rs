@@ -37,7 +37,7 @@ async fn one_path_that_may_not_be_committed_refuses_all() {
     };
     let refused: Vec<_> = refused
         .iter()
-        .map(|r| (r.path.as_str(), r.reason))
+        .map(|r| (r.path.as_str(), r.reason.clone()))
         .collect();
     assert_eq!(
         refused,
@@ -132,7 +132,7 @@ async fn commits_of_the_agent_are_looked_through() {
     let refused = worktree.refused_in_commits(&[main], &head).await.unwrap();
     let refused: Vec<_> = refused
         .iter()
-        .map(|r| (r.path.as_str(), r.reason))
+        .map(|r| (r.path.as_str(), r.reason.clone()))
         .collect();
     assert_eq!(
         refused,
@@ -180,7 +180,10 @@ async fn submodules_that_an_agent_commits_are_refused() {
     git(path, &["commit", "-q", "-m", "as if nothing had been"]);
     let head = worktree.head().unwrap();
     let refused = worktree.refused_in_commits(&known, &head).await.unwrap();
-    let refused: Vec<_> = refused.iter().map(|r| (&*r.path, r.reason)).collect();
+    let refused: Vec<_> = refused
+        .iter()
+        .map(|r| (&*r.path, r.reason.clone()))
+        .collect();
     let nested = |path| (path, Reason::NestedRepository);
     assert_eq!(refused, [nested("a/new"), nested("moved")]);
 }
@@ -199,7 +202,10 @@ async fn all_names_of_what_is_committed_count() {
     let head = worktree.head().unwrap();
     let refused = worktree.refused_in_commits(&[world.main()], &head).await;
     let refused = refused.unwrap();
-    let refused: Vec<_> = refused.iter().map(|r| (&*r.path, r.reason)).collect();
+    let refused: Vec<_> = refused
+        .iter()
+        .map(|r| (&*r.path, r.reason.clone()))
+        .collect();
     let secret = |path| (path, Reason::SecretName);
     assert_eq!(refused, [secret("b.pem"), secret("conf/.env")]);
 }
@@ -229,7 +235,10 @@ async fn what_is_no_file_is_refused_unless_it_is_ignored() {
     let CommitOutcome::Refused(refused) = outcome else {
         panic!("{outcome:?}");
     };
-    let named: Vec<_> = refused.iter().map(|r| (&*r.path, r.reason)).collect();
+    let named: Vec<_> = refused
+        .iter()
+        .map(|r| (&*r.path, r.reason.clone()))
+        .collect();
     let special = |path| (path, Reason::SpecialFile);
     assert_eq!(
         named,
@@ -274,7 +283,10 @@ async fn folders_that_lie_too_deep_are_refused() {
     let CommitOutcome::Refused(refused) = outcome else {
         panic!("{outcome:?}");
     };
-    let named: Vec<_> = refused.iter().map(|r| (&*r.path, r.reason)).collect();
+    let named: Vec<_> = refused
+        .iter()
+        .map(|r| (&*r.path, r.reason.clone()))
+        .collect();
     assert_eq!(named, [("deep", Reason::TooDeep)]);
     let base = worktree.head().unwrap();
     let diff = worktree.diff(&base, DiffTo::Files, 100_000).await.unwrap();

@@ -70,7 +70,8 @@ pub(super) const fn advice(code: Code) -> &'static str {
         Code::WorkspaceInUse => "End the ticket that `details` names first.",
         Code::WorkspaceMissing => "Look at the worktree; what was found is in the message.",
         Code::UnsafeFiles => {
-            "Remove the files that `details.files` names, or have git ignore them."
+            "Remove the files that `details.files` names, have git ignore them, or do as their \
+             `reason` says."
         }
         Code::GitCommitFailed => "Bring the worktree in order as the message says, then ask again.",
         Code::SyncConflict => {

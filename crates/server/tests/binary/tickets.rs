@@ -6,6 +6,7 @@ mod commits;
 mod decisions;
 mod ends;
 mod failures;
+mod filters;
 mod flow;
 mod guard;
 mod kills;

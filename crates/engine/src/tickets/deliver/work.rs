@@ -130,6 +130,7 @@ pub(in crate::tickets) async fn sync(
         match outcome.map_err(|error| of_git(step, &error))? {
             MergeOutcome::Merged(_) | MergeOutcome::UpToDate => {}
             MergeOutcome::Conflict(paths) => return Err(conflict(record, name, &paths)),
+            MergeOutcome::Refused(files) => return Err(unsafe_files(step, &files)),
         }
     }
     let head = worktree.head().map_err(|error| of_git(step, &error))?;
@@ -154,7 +155,7 @@ pub(in crate::tickets) async fn sync(
 }
 
 /// Refuses what an agent committed itself and workforce would not have: what others
-/// have already is left out.
+/// have already is left out. The base branch comes first in `merged`.
 async fn check_commits(
     record: &ExecutionWorkspace,
     worktree: &Worktree,
@@ -164,10 +165,9 @@ async fn check_commits(
     let of_git = |error| of_git(step, &error);
     let started = [&record.base_commit, &record.pushed_commit].into_iter();
     let started = started.flatten();
-    let known: Vec<CommitId> = started
-        .filter_map(|commit| CommitId::new(commit.as_str()).ok())
-        .chain(merged.iter().map(|(_, head)| head.clone()))
-        .collect();
+    let started = started.filter_map(|commit| CommitId::new(commit.as_str()).ok());
+    let merged = merged.iter().map(|(_, head)| head.clone());
+    let known: Vec<CommitId> = merged.chain(started).collect();
     let head = worktree.head().map_err(of_git)?;
     let refused = worktree.refused_in_commits(&known, &head).await;
     let refused = refused.map_err(of_git)?;

@@ -31,12 +31,24 @@ on_both! {
         }
         git(&scene.source, &["config", "commit.gpgSign", "true"]);
         git(&scene.source, &["config", "core.attributesFile", ".gitattributes"]);
-        write(&common, "info/attributes", "* filter=x diff=x merge=x\n");
-        write(&ticket.worktree, ".gitattributes", "* filter=x diff=x merge=x\n");
+        write(&common, "info/attributes", "*.x filter=x\n* diff=x merge=x\n");
+        write(&ticket.worktree, ".gitattributes", "*.x filter=x\n* diff=x merge=x\n");
         // What the agent wrote itself is no concern of this test; what comes of it is.
         let before = Surroundings::of(&scene);
-        let approval = merged(&scene, &ticket, |worktree| write(worktree, "work.txt", "work\n"));
-        assert_eq!(approval, 200);
+        scene.do_work(&ticket, |worktree| {
+            write(worktree, "work.txt", "work\n");
+            write(worktree, "work.x", "work\n");
+        });
+        let told = scene.wait_for("a refusal", || {
+            scene.activity(&ticket.issue, "ticket.conflict").pop()
+        });
+        named(&told["facts"], &["work.x"]);
+        before.are_as_before(&scene);
+        fs::remove_file(ticket.worktree.join("work.x")).unwrap();
+        let done = json!({ "status": "done" });
+        scene.ask("PATCH", &format!("/api/issues/{}", ticket.issue), Some(&scene.lead), &done);
+        let approval = id_of(&scene.asked(&ticket.issue, "approve_pull_request"));
+        assert_eq!(scene.approve(&approval).0, 200);
         let content = git(&scene.remote, &["show", "feature/ABC-1:work.txt"]);
         assert_eq!(content, "work");
         before.are_as_before(&scene);
