@@ -1,4 +1,4 @@
-//! Counts the tests that were left out for want of a PostgreSQL server or of an agent program, so
+//! Counts the tests that were left out for want of a PostgreSQL server or of another program, so
 //! that a run that passed without them does not look like one that passed with them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use tempfile::TempDir;
-use workforce_postgres_cluster::LEFT_OUT_VARIABLE;
+use workforce_skipped_tests::LEFT_OUT_VARIABLE;
 
 /// Where the tests note themselves.
 pub(crate) struct LeftOut(TempDir);

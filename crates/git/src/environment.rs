@@ -118,6 +118,21 @@ pub(crate) fn variables() -> Vec<(OsString, OsString)> {
     inherited.chain(fixed).collect()
 }
 
+/// The settings as variables, with more of them, for a program that runs git itself.
+pub(crate) fn settings_as_variables(more: Vec<(String, String)>) -> Vec<(OsString, OsString)> {
+    let own = SETTINGS.iter().filter_map(|it| it.split_once('='));
+    let own = own.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let mut variables = Vec::new();
+    let mut count = 0;
+    for (key, value) in own.chain(more) {
+        variables.push((format!("GIT_CONFIG_KEY_{count}").into(), key.into()));
+        variables.push((format!("GIT_CONFIG_VALUE_{count}").into(), value.into()));
+        count += 1;
+    }
+    variables.push(("GIT_CONFIG_COUNT".into(), count.to_string().into()));
+    variables
+}
+
 /// The command that serves a remote on this machine, for a shell.
 pub(crate) fn local_service(name: &str, with_hooks: bool) -> String {
     let mut command = String::from("git");

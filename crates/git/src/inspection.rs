@@ -50,13 +50,14 @@ impl Worktree {
         }
         // Objects are listed once, under one of their names, and submodules never.
         let changed = view.changed_by(commits).await?;
+        let new = paths.keys().cloned().collect();
         for blob in changed.files.iter().chain(&changed.links) {
             let path = lossy(&blob.path);
             paths.entry(blob.id.clone()).or_default().insert(path);
         }
         let mut refused = Refused(BTreeMap::new());
-        let attributes_of: Vec<_> = known.iter().take(1).chain([head]).collect();
-        let unfiltered = unfiltered_in_commits(&view, &attributes_of, &changed.files).await?;
+        let unfiltered =
+            unfiltered_in_commits(&view, known.first(), head, &changed.files, &new).await?;
         for path in changed.submodules {
             refused.0.insert(path, Reason::NestedRepository);
         }

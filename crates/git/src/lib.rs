@@ -39,6 +39,7 @@ mod refs;
 mod remote;
 mod repository;
 mod source;
+mod upload;
 mod values;
 mod view;
 mod worktree;

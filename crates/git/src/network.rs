@@ -6,6 +6,7 @@ use crate::environment::local_service;
 use crate::process::Output;
 use crate::program::{Command, lossy};
 use crate::remote::Kind;
+use crate::upload::upload;
 use crate::values::ObjectFormat;
 use crate::view::View;
 use crate::{Branch, CommitId, Git, GitError, Remote, Repository, Worktree};
@@ -46,6 +47,7 @@ impl Worktree {
     pub async fn push(&self, remote: &Remote, commit: &CommitId) -> Result<PushOutcome, GitError> {
         let view = View::new(self.repository(), Some(commit)).await?;
         view.need_commit(commit).await?;
+        upload(&view, remote, commit).await?;
         let service = Service::ReceivePack {
             with_hooks: self.repository().runs_hooks_of(remote),
         };
@@ -242,7 +244,7 @@ impl Git {
         Ok(first.map_or(ObjectFormat::Sha1, |id| ObjectFormat::of(&id)))
     }
 
-    async fn ls_remote(
+    pub(crate) async fn ls_remote(
         &self,
         remote: &Remote,
         options: &[&str],
@@ -298,7 +300,7 @@ fn to_remote(command: Command, git: &Git, remote: &Remote, service: Service) -> 
 }
 
 /// What a command that failed at a remote means.
-fn failed(remote: &Remote, command: &'static str, output: &Output) -> GitError {
+pub(crate) fn failed(remote: &Remote, command: &'static str, output: &Output) -> GitError {
     const REFUSED: [&str; 8] = [
         "Authentication failed",
         "could not read Username",

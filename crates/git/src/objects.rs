@@ -102,7 +102,7 @@ fn publish_packs(packs: &Folder, objects: &Folder, name: &OsStr) -> io::Result<(
     Ok(())
 }
 
-fn publish_files(from: &Folder, names: &[OsString], to: &Folder) -> io::Result<()> {
+pub(crate) fn publish_files(from: &Folder, names: &[OsString], to: &Folder) -> io::Result<()> {
     for name in names {
         // Same name, same content: objects are named after what they hold.
         if to.kind(name)?.is_some() {

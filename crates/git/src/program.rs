@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 use crate::GitError;
-use crate::environment::{options, variables};
+use crate::environment::{options, settings_as_variables, variables};
 use crate::error::Tried as _;
 use crate::process::{Invocation, Output, RunError, find_program, run, run_blocking};
 use crate::remote::without_passwords;
@@ -31,6 +31,9 @@ const MESSAGE_LIMIT: usize = 2000;
 pub struct Settings {
     /// The program; a name without a folder is looked for in `PATH`.
     pub program: PathBuf,
+    /// The program of Git LFS, looked for in the same way. Without one no file is committed that
+    /// belongs there.
+    pub lfs_program: PathBuf,
     /// The folder below which worktrees are made. Agents may write to the
     /// worktrees, not to the folders above them.
     pub managed_root: PathBuf,
@@ -52,6 +55,7 @@ impl Settings {
     pub fn new(managed_root: impl Into<PathBuf>, scratch: impl Into<PathBuf>) -> Self {
         Self {
             program: PathBuf::from("git"),
+            lfs_program: PathBuf::from("git-lfs"),
             managed_root: managed_root.into(),
             scratch: scratch.into(),
             local_limit: Duration::from_secs(60),
@@ -70,6 +74,7 @@ struct Inner {
     settings: Settings,
     version: String,
     locks: Locks,
+    lfs: Option<PathBuf>,
 }
 
 /// The locks of this process, by device and inode of a repository.
@@ -89,6 +94,7 @@ impl Git {
                 .tried(|| format!("open {}", folder.display()))?;
         }
         let mut inner = Inner {
+            lfs: find_program(&settings.lfs_program),
             settings,
             version: String::new(),
             locks: SyncMutex::default(),
@@ -112,6 +118,11 @@ impl Git {
     #[must_use]
     pub fn version(&self) -> &str {
         &self.0.version
+    }
+
+    /// The program `git-lfs`, if there is one.
+    pub(crate) fn lfs(&self) -> Option<&Path> {
+        self.0.lfs.as_deref()
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -146,6 +157,24 @@ pub(crate) struct Command {
 }
 
 impl Command {
+    /// A command of another program, with the same settings.
+    pub(crate) fn of_program(
+        git: &Git,
+        program: &Path,
+        name: &'static str,
+        dir: &Path,
+        settings: Vec<(String, String)>,
+    ) -> Self {
+        let mut command = Self::of(git.settings(), name, dir);
+        command.invocation.program = program.to_owned();
+        command.invocation.arguments = vec![name.into()];
+        command
+            .invocation
+            .environment
+            .extend(settings_as_variables(settings));
+        command
+    }
+
     /// A command that stays on this machine.
     pub(crate) fn new(git: &Git, name: &'static str, dir: &Path) -> Self {
         Self::of(git.settings(), name, dir)

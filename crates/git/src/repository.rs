@@ -50,6 +50,7 @@ struct Inner {
     git_dir: PathBuf,
     top: Option<PathBuf>,
     format: ObjectFormat,
+    has_lfs_server: bool,
     settings: BTreeMap<&'static str, String>,
 }
 
@@ -88,9 +89,18 @@ impl Git {
             folder,
             git_dir,
             format,
+            has_lfs_server: config.has_key(names_lfs_server),
             settings,
         })))
     }
+}
+
+/// Whether a setting leads Git LFS elsewhere than to the remote.
+fn names_lfs_server(key: &str) -> bool {
+    let of_remote = [".lfsurl", ".lfspushurl"]
+        .iter()
+        .any(|it| key.ends_with(it));
+    of_remote || ["lfs.url", "lfs.pushurl", "lfs.standalonetransferagent"].contains(&key)
 }
 
 /// A value that is a word.
@@ -225,6 +235,11 @@ impl Repository {
 
     pub(crate) fn format(&self) -> ObjectFormat {
         self.0.format
+    }
+
+    /// Whether its settings lead Git LFS elsewhere than to the remote.
+    pub(crate) fn has_lfs_server(&self) -> bool {
+        self.0.has_lfs_server
     }
 
     pub(crate) fn refs(&self) -> Refs<'_> {

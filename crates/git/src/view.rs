@@ -14,6 +14,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
+use crate::contents::lfs;
 use crate::contents::refusal::MAX_READ_BY_GIT;
 use crate::error::Tried as _;
 use crate::objects;
@@ -202,10 +203,11 @@ impl View {
 
     /// Moves the new objects into the repository.
     pub(crate) async fn publish(&self) -> Result<(), GitError> {
-        let from = self.path().join("objects");
+        let from = self.path().to_owned();
         let repository = self.repository.clone();
         run_blocking(move || {
-            objects::publish(&from, repository.folder())
+            objects::publish(&from.join("objects"), repository.folder())
+                .and_then(|()| lfs::publish(&from, repository.folder()))
                 .map_err(|error| GitError::writing("its objects", error))
         })
         .await

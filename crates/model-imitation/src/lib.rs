@@ -41,7 +41,6 @@ mod request;
 mod route;
 mod script;
 mod server;
-mod skipped_tests;
 mod step;
 mod step_form;
 mod tools;
@@ -51,7 +50,6 @@ pub use imitation::ModelImitation;
 pub use log::{Cut, Kind, LoggedRequest, Message, ModelCall};
 pub use program::{PROGRAMS_VARIABLE, Program, installed, installed_for_test};
 pub use script::{Rule, Script};
-pub use skipped_tests::LEFT_OUT_VARIABLE;
 pub use step::{ErrorKind, Failure, Reply, Step, Usage};
 
 /// What answers are named in every header and body.

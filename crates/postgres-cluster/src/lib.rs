@@ -12,12 +12,10 @@ mod durability;
 mod error;
 mod programs;
 mod shared;
-mod skipped_tests;
 mod watcher;
 
 pub use cluster::Cluster;
 pub use error::ClusterError;
 pub use programs::program;
 pub use shared::{CLUSTER_URL_VARIABLE, own_cluster, shared_cluster_url};
-pub use skipped_tests::LEFT_OUT_VARIABLE;
 pub use watcher::Stop;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::{Cluster, ClusterError, skipped_tests};
+use crate::{Cluster, ClusterError};
 
 /// The environment variable that names a running cluster, by the URL of a database on it whose
 /// user may create databases.
@@ -28,16 +28,11 @@ pub fn shared_cluster_url() -> Option<String> {
                 .get_or_init(|| if_installed(Cluster::start))
                 .as_ref();
             if cluster.is_none() {
-                skipped_tests::tell();
+                workforce_skipped_tests::tell("there is no PostgreSQL server");
             }
             cluster.map(|it| it.url().to_owned())
         }
     }
-}
-
-/// Whether a missing PostgreSQL server is a failure and not a reason to leave tests out.
-fn is_required() -> bool {
-    std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
 /// A cluster of one's own, to be stopped and started, on which commits are durable. `None` where
@@ -54,7 +49,7 @@ pub fn own_cluster() -> Option<Cluster> {
 fn if_installed(start: impl FnOnce() -> Result<Cluster, ClusterError>) -> Option<Cluster> {
     match start() {
         Ok(cluster) => Some(cluster),
-        Err(ClusterError::NotInstalled) if !is_required() => None,
+        Err(ClusterError::NotInstalled) if !workforce_skipped_tests::is_failure() => None,
         Err(error) => panic!("the tests need PostgreSQL: {error}"),
     }
 }

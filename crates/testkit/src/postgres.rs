@@ -18,6 +18,5 @@ mod template;
 pub use database::{TestDatabase, database, migrated_database};
 pub use proxy::{Cut, Proxy};
 pub use workforce_postgres_cluster::{
-    CLUSTER_URL_VARIABLE, Cluster, ClusterError, LEFT_OUT_VARIABLE, Stop, own_cluster, program,
-    shared_cluster_url,
+    CLUSTER_URL_VARIABLE, Cluster, ClusterError, Stop, own_cluster, program, shared_cluster_url,
 };

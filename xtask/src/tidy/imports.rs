@@ -24,6 +24,9 @@ const POSTGRES_CLUSTER: &str = "workforce-postgres-cluster";
 /// The models that agents talk to; test code may depend on it from everywhere.
 const MODEL_IMITATION: &str = "workforce-model-imitation";
 
+/// What says that a test is left out; test code may depend on it from everywhere.
+const SKIPPED_TESTS: &str = "workforce-skipped-tests";
+
 /// The forges that pull requests are made at; test code may depend on it from everywhere.
 const FORGE_IMITATION: &str = "workforce-forge-imitation";
 
@@ -216,13 +219,18 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: &[],
     },
     Permission {
-        package: POSTGRES_CLUSTER,
+        package: SKIPPED_TESTS,
         may_use: &[],
         must_not_see: HEAVY,
     },
     Permission {
+        package: POSTGRES_CLUSTER,
+        may_use: &[SKIPPED_TESTS],
+        must_not_see: HEAVY,
+    },
+    Permission {
         package: MODEL_IMITATION,
-        may_use: &[],
+        may_use: &[SKIPPED_TESTS],
         must_not_see: NO_INTERFACE_NOR_DATABASE,
     },
     Permission {
@@ -266,7 +274,7 @@ const PERMISSIONS: &[Permission] = &[
     },
     Permission {
         package: "xtask",
-        may_use: &[POSTGRES_CLUSTER],
+        may_use: &[POSTGRES_CLUSTER, SKIPPED_TESTS],
         must_not_see: HEAVY,
     },
 ];
@@ -326,7 +334,14 @@ impl Edge<'_> {
             .find(|permission| permission.package == from)
             .ok_or_else(|| format!("{from} is not in the table of permitted dependencies"))?;
         // A package may name itself for its tests, to switch on a feature.
-        let is_for_all_tests = [TESTKIT, MODEL_IMITATION, FORGE_IMITATION, from].contains(&to);
+        let is_for_all_tests = [
+            TESTKIT,
+            MODEL_IMITATION,
+            FORGE_IMITATION,
+            SKIPPED_TESTS,
+            from,
+        ]
+        .contains(&to);
         let is_test_code = is_for_tests && is_for_all_tests;
         if is_ours && !permission.may_use.contains(&to) && !is_test_code {
             return Err(format!("{from} must not depend on {to}"));

@@ -46,6 +46,11 @@ impl<'a> Attributes<'a> {
         Ok(attributes)
     }
 
+    /// Whether no file can have any.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.is_empty && !self.view.has_attributes()
+    }
+
     /// Writes them into a folder, where git finds them.
     pub(crate) async fn write_to(&self, folder: &Path) -> Result<(), GitError> {
         if !self.is_empty {
@@ -62,7 +67,7 @@ impl<'a> Attributes<'a> {
         attribute: &str,
         paths: impl IntoIterator<Item = &'p [u8]>,
     ) -> Result<Values, GitError> {
-        if self.is_empty && !self.view.has_attributes() {
+        if self.is_empty() {
             return Ok(Values::new());
         }
         let command = self.with_index(self.view.command("check-attr"));

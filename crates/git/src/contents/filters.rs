@@ -9,6 +9,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::contents::attributes::{Attributes, Values, values_in};
+use crate::contents::lfs::{CONFIG, LFS, MAX_POINTER, Pointer};
 use crate::contents::refusal::{MAX_FILE, Reason, is_git_crypt};
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
@@ -16,13 +17,13 @@ use crate::process::run_blocking;
 use crate::view::View;
 use crate::{CommitId, GitError};
 
-const FILTER: &str = "filter";
+pub(crate) const FILTER: &str = "filter";
 const ENCODING: &str = "working-tree-encoding";
 
 /// What git-crypt writes begins with this.
 const ENCRYPTED: &[u8] = b"\0GITCRYPT\0";
 /// So much of a file is read to tell.
-const READ: usize = ENCRYPTED.len();
+const READ: usize = MAX_POINTER;
 
 /// A file of a commit.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +34,9 @@ pub(crate) struct Blob {
 
 /// Whether a filter gave this content to a file, which begins so.
 fn is_filtered(filter: &str, beginning: &[u8]) -> bool {
+    if filter == LFS {
+        return beginning.is_empty() || Pointer::parse(beginning).is_some();
+    }
     // git-crypt leaves empty files as they are.
     is_git_crypt(filter) && (beginning.is_empty() || beginning.starts_with(ENCRYPTED))
 }
@@ -61,6 +65,19 @@ fn refused(filters: &BTreeSet<String>, beginning: &[u8]) -> Option<Reason> {
     Some(Reason::Filter(missing.clone()))
 }
 
+/// Changed files that have a filter.
+pub(crate) struct Filtered {
+    pub(crate) refused: BTreeMap<Vec<u8>, Reason>,
+    /// Those that are to be committed as pointers of Git LFS.
+    pub(crate) lfs: BTreeSet<Vec<u8>>,
+}
+
+/// Git LFS hides nothing: whoever takes it from a file may commit the file.
+fn without_lfs(mut values: Values) -> Values {
+    values.retain(|_, filter| filter != LFS);
+    values
+}
+
 /// Those of the changed files in a worktree that have to be changed by a filter first: by the
 /// attributes that they had, so that nobody takes a filter away and commits what it hid, or by
 /// those that they have now. The index of the view is that of the commit, without what is gone.
@@ -69,25 +86,30 @@ pub(crate) async fn unfiltered(
     head: &CommitId,
     files: &Path,
     changed: &BTreeSet<&[u8]>,
-) -> Result<BTreeMap<Vec<u8>, Reason>, GitError> {
+) -> Result<Filtered, GitError> {
     let before = Attributes::of(view, head.as_str()).await?;
     let paths = || changed.iter().copied();
     let filters = Filters::of([
-        before.values(FILTER, paths()).await?,
+        without_lfs(before.values(FILTER, paths()).await?),
         values_in(view, files, FILTER, paths()).await?,
     ]);
     let encodings = values_in(view, files, ENCODING, paths()).await?;
     let read_from = files.to_owned();
-    let (mut refused, encoded) = run_blocking(move || {
+    let runs_lfs = runs_lfs(view, head, Some(files)).await?;
+    let (mut refused, lfs, encoded) = run_blocking(move || {
         let folder = Folder::open(&read_from)?;
         let mut found = BTreeMap::new();
-        for (path, filters) in filters.0 {
+        let mut lfs = BTreeSet::new();
+        for (path, mut filters) in filters.0 {
+            if runs_lfs && filters.remove(LFS) {
+                lfs.insert(path.clone());
+            }
             if let Some(reason) = read(&folder, &path, READ)?.and_then(|it| refused(&filters, &it))
             {
                 found.insert(path, reason);
             }
         }
-        io::Result::Ok((found, encodings))
+        io::Result::Ok((found, lfs, encodings))
     })
     .await
     .tried(|| "look at the changed files".to_owned())?;
@@ -96,7 +118,7 @@ pub(crate) async fn unfiltered(
             refused.insert(path, Reason::Encoding(encoding));
         }
     }
-    Ok(refused)
+    Ok(Filtered { refused, lfs })
 }
 
 /// Those of some files that have no filter. What the others are for git, only the filter tells.
@@ -154,16 +176,20 @@ async fn is_encoded(view: &View, files: &Path, path: &[u8]) -> Result<bool, GitE
 /// some commits.
 pub(crate) async fn unfiltered_in_commits(
     view: &View,
-    attributes_of: &[&CommitId],
+    base: Option<&CommitId>,
+    head: &CommitId,
     blobs: &BTreeSet<Blob>,
+    new: &BTreeSet<String>,
 ) -> Result<Vec<(Vec<u8>, Reason)>, GitError> {
-    let mut values = Vec::new();
-    for commit in attributes_of {
-        let attributes = Attributes::of(view, commit.as_str()).await?;
-        let paths = blobs.iter().map(|blob| blob.path.as_slice());
-        values.push(attributes.values(FILTER, paths).await?);
+    let paths = || blobs.iter().map(|blob| blob.path.as_slice());
+    let attributes = Attributes::of(view, head.as_str()).await?;
+    let mut values = vec![attributes.values(FILTER, paths()).await?];
+    if let Some(base) = base {
+        let attributes = Attributes::of(view, base.as_str()).await?;
+        values.push(without_lfs(attributes.values(FILTER, paths()).await?));
     }
     let filters = Filters::of(values);
+    let runs_lfs = runs_lfs(view, head, None).await?;
     let mut found = Vec::new();
     for blob in blobs {
         let Some(filters) = filters.0.get(&blob.path) else {
@@ -173,7 +199,30 @@ pub(crate) async fn unfiltered_in_commits(
         let beginning = content.cut_at(READ).output().await?;
         if let Some(reason) = refused(filters, &beginning) {
             found.push((blob.path.clone(), reason));
+        } else if filters.contains(LFS)
+            && new.contains(&blob.id)
+            && let Some(pointer) = Pointer::parse(&beginning)
+        {
+            let folder = view.repository().folder();
+            let is_there = pointer.is_in(folder);
+            if !is_there.tried(|| "look at Git LFS objects".to_owned())? || !runs_lfs {
+                found.push((blob.path.clone(), Reason::LfsObject));
+            }
         }
     }
     Ok(found)
+}
+
+/// Whether the server puts files into Git LFS: where it has the program, and the objects belong to
+/// the same server as the commits.
+async fn runs_lfs(view: &View, commit: &CommitId, files: Option<&Path>) -> Result<bool, GitError> {
+    let repository = view.repository();
+    if repository.git().lfs().is_none() || repository.has_lfs_server() {
+        return Ok(false);
+    }
+    let configured = view.command("cat-file").arg("-e");
+    let configured = configured.arg(format!("{commit}:{CONFIG}"));
+    let is_in_commit = configured.run().await?.code == Some(0);
+    let is_in_files = files.is_some_and(|it| it.join(CONFIG).symlink_metadata().is_ok());
+    Ok(!is_in_commit && !is_in_files)
 }

@@ -5,6 +5,7 @@ pub(crate) mod attributes;
 pub(crate) mod filters;
 pub(crate) mod index;
 mod judge;
+pub(crate) mod lfs;
 pub(crate) mod private_files;
 pub(crate) mod private_key;
 pub(crate) mod refusal;

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Component, Path};
 
+use crate::contents::lfs::LFS;
 use crate::folder::{Folder, Kind};
 
 /// The largest file that is committed, in bytes.
@@ -96,6 +97,8 @@ pub enum Reason {
     Unreadable,
     /// It has this filter, which did not change it.
     Filter(String),
+    /// It is a pointer of Git LFS whose object the server cannot upload.
+    LfsObject,
     /// Its bytes are no text in this encoding, which its attributes name.
     Encoding(String),
     /// Both sides of a merge changed it, and it has this merge driver.
@@ -108,6 +111,7 @@ impl Reason {
     pub fn filter(&self) -> Option<&str> {
         match self {
             Self::Filter(filter) => Some(filter),
+            Self::LfsObject => Some(LFS),
             _ => None,
         }
     }
@@ -117,6 +121,10 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Filter(filter) => return filtered(filter, f),
+            Self::LfsObject => {
+                "it is a pointer of Git LFS, and the repository has no object for it that could be \
+                 uploaded"
+            }
             Self::Encoding(encoding) => {
                 return write!(
                     f,
@@ -155,6 +163,12 @@ pub(crate) fn is_git_crypt(filter: &str) -> bool {
 
 /// Says what to do about a file that a filter has to change first.
 fn filtered(filter: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if filter == LFS {
+        return f.write_str(
+            "it belongs into Git LFS: install `git-lfs` for the server and whoever commits it, \
+             and let neither `.lfsconfig` nor settings of the repository name another server",
+        );
+    }
     write!(
         f,
         "it has the filter `{filter}`, which the server does not run: "

@@ -9,10 +9,14 @@ use std::path::Path;
 use crate::contents::filters::unfiltered;
 use crate::contents::index::{forget, refresh};
 use crate::contents::judge::judge;
+use crate::contents::lfs::{clean, holding_objects};
 use crate::contents::private_files::PrivateFiles;
 use crate::contents::refusal::{Reason, Refusal};
 use crate::contents::survey::{Found, look_at, tracked};
 use crate::contents::walk::{Known, others};
+use crate::error::Tried as _;
+use crate::folder::path_of;
+use crate::process::run_blocking;
 use crate::program::{LIST_LIMIT, lossy, records};
 use crate::view::View;
 use crate::{CommitId, GitError};
@@ -38,6 +42,8 @@ pub enum Status {
 pub(crate) struct Scan {
     pub(crate) changes: BTreeMap<Vec<u8>, Status>,
     pub(crate) refused: Vec<Refusal>,
+    /// Those that are committed as pointers of Git LFS.
+    lfs: BTreeSet<Vec<u8>>,
     /// How large the files are that may be committed.
     sizes: BTreeMap<Vec<u8>, u64>,
     /// What is put into the index again before a tree is made of it.
@@ -126,6 +132,16 @@ pub(crate) async fn scan(view: &View, head: &CommitId, files: &Path) -> Result<S
         scan.changes.insert(path.clone(), Status::Added);
         candidates.push(path);
     }
+    let tracked = candidates.iter().filter_map(|path| {
+        let id = String::from_utf8_lossy(entries.get(path)?);
+        Some((path.clone(), id.split(' ').nth(1)?.to_owned()))
+    });
+    let unchanged = match others.stops_git {
+        true => BTreeSet::new(),
+        false => holding_objects(view, files, tracked.collect()).await?,
+    };
+    candidates.retain(|path| !unchanged.contains(path));
+    scan.changes.retain(|path, _| !unchanged.contains(path));
     let judged = judge(files, candidates).await?;
     // Nobody is told of what is not there: a folder on the way may have been a link to
     // files that are not the agent's.
@@ -136,7 +152,9 @@ pub(crate) async fn scan(view: &View, head: &CommitId, files: &Path) -> Result<S
     scan.sizes = judged.sizes;
     if !others.stops_git {
         let changed = scan.sizes.keys().map(Vec::as_slice).collect();
-        refused.extend(unfiltered(view, head, files, &changed).await?);
+        let filtered = unfiltered(view, head, files, &changed).await?;
+        refused.extend(filtered.refused);
+        scan.lfs = filtered.lfs;
         scan.sizes.retain(|path, _| !refused.contains_key(path));
     }
     for path in refused.keys() {
@@ -179,6 +197,15 @@ pub(crate) async fn stage(view: &View, files: &Path, scan: &Scan) -> Result<Stri
             let what = format!("{}, which changed meanwhile,", lossy(&path));
             return Err(GitError::Tampered { what });
         }
+        let lfs = copied.paths.iter().filter(|path| scan.lfs.contains(*path));
+        let lfs: Vec<_> = lfs
+            .map(|path| copied.files.path().join(path_of(path)))
+            .collect();
+        let own = view.path().to_owned();
+        let cleaning = run_blocking(move || lfs.iter().try_for_each(|file| clean(file, &own)));
+        cleaning
+            .await
+            .tried(|| "make pointers of Git LFS".to_owned())?;
         // Each part has the time of a command.
         for part in copied.paths.chunks(ADDED_AT_ONCE) {
             view.command_in("update-index", copied.files.path())

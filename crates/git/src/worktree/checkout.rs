@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::contents::index::refresh;
+use crate::contents::lfs::holding_objects;
 use crate::contents::private_files::PrivateFiles;
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
@@ -175,7 +176,17 @@ impl Worktree {
             .stdout_limit(LIST_LIMIT)
             .output()
             .await?;
-        found.extend(records(&printed).map(<[u8]>::to_vec));
+        let differing: BTreeSet<&[u8]> = records(&printed).collect();
+        let entries = differences.iter().filter_map(|difference| {
+            let id = &side(difference)?.id;
+            let path = &difference.path;
+            differing
+                .contains(path.as_slice())
+                .then(|| (path.clone(), id.clone()))
+        });
+        let same = holding_objects(view, self.path(), entries.collect()).await?;
+        let differing = differing.into_iter().filter(|path| !same.contains(*path));
+        found.extend(differing.map(<[u8]>::to_vec));
         Ok(found)
     }
 

@@ -14,6 +14,7 @@ mod flow;
 mod http;
 mod interrupted;
 mod left_behind;
+mod lfs;
 mod links;
 mod locks;
 mod merge_drivers;

@@ -1,4 +1,4 @@
-//! Tells of the tests that were left out.
+//! Tells of the tests that were left out for want of a program.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -9,8 +9,18 @@ use std::thread;
 /// its name in a line, with a tab between them.
 pub const LEFT_OUT_VARIABLE: &str = "WORKFORCE_TEST_LEFT_OUT";
 
-/// Says that the test of this thread is left out.
-pub(crate) fn tell(reason: &str) {
+/// Whether a missing program is a failure and not a reason to leave tests out.
+#[must_use]
+pub fn is_failure() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
+}
+
+/// Says that the test of this thread, or a part of it, is left out.
+///
+/// # Panics
+///
+/// The file that [`LEFT_OUT_VARIABLE`] names cannot be written.
+pub fn tell(reason: &str) {
     let thread = thread::current();
     let test = thread.name().unwrap_or("a test");
     let path = std::env::var_os(LEFT_OUT_VARIABLE);
