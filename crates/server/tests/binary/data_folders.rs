@@ -19,6 +19,9 @@ use crate::office::{Database, Office, on_both};
 const MARKER: &str = "workforce.installation";
 const OLD: Duration = Duration::from_secs(40 * 24 * 60 * 60);
 
+/// Puts something under a name.
+type Lay = fn(&Path);
+
 /// Writes a file that is 40 days old.
 fn old(path: PathBuf) -> PathBuf {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -178,7 +181,7 @@ on_both! {
     fn what_cannot_be_a_file_or_folder_of_ours_is_refused_at_once(database) {
         let (data, _) = used(database);
         let at = |name: &str| data.path().join(name);
-        let lay: [(&str, &str, fn(&Path)); 6] = [
+        let lay: [(&str, &str, Lay); 6] = [
             ("runs", "is a file", |it| fs::write(it, "x").unwrap()),
             ("runs", "is a link to nothing", |it| symlink("/nowhere/at/all", it).unwrap()),
             ("attachments", "is a link", |it| symlink("/tmp", it).unwrap()),
