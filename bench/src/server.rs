@@ -77,6 +77,10 @@ impl Server {
             .stderr(log);
         if let Some(url) = start.database_url {
             command.args(["--database-url", url]);
+            // Servers of one database share it, and a database is measured more than once.
+            let home = start.data_dir.parent().unwrap_or(start.data_dir);
+            let place = format!("file://{}", home.join("attachments").display());
+            command.args(["--attachments-moved", "--attachments-url", &place]);
         }
         let began = Instant::now();
         let child = command.spawn().context("failed to start the server")?;

@@ -99,6 +99,8 @@ string_enum! {
         MethodNotAllowed = "method_not_allowed",
         /// The events that were asked for are not kept any more.
         EventsExpired = "events_expired",
+        /// The bytes of the attachment are not where this server keeps them.
+        AttachmentMissing = "attachment_missing",
         /// The body is too large.
         BodyTooLarge = "body_too_large",
         /// The path speaks another protocol.

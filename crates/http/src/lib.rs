@@ -20,6 +20,7 @@ mod idempotency;
 mod json;
 mod metrics;
 mod middleware;
+mod missing_objects;
 mod paging;
 mod precondition;
 pub mod problem;

@@ -258,8 +258,10 @@ impl From<StoreError> for Problem {
 impl From<ObjectError> for Problem {
     fn from(error: ObjectError) -> Self {
         match error {
-            // A record tells of bytes that are not there: nothing a caller can mend.
-            ObjectError::Missing(_) => Self::internal(&error),
+            ObjectError::Missing(_) => {
+                let detail = "the bytes of the attachment are not where this server keeps them";
+                Self::new(Code::AttachmentMissing, detail).because(&error)
+            }
             ObjectError::Full(_) => {
                 Self::full("the disk of the attachments is full").because(&error)
             }

@@ -15,6 +15,7 @@ use crate::body::incoming::LARGE_BODIES;
 use crate::credential_uses::CredentialUses;
 use crate::idempotency::InFlight;
 use crate::metrics::Metrics;
+use crate::missing_objects::MissingObjects;
 use crate::rate_limit::{Limiter, RateLimit};
 use crate::slots::{SlotLimits, Slots};
 use crate::store_lane::StoreLane;
@@ -87,6 +88,7 @@ pub struct State {
     pub(crate) strict_secrets: bool,
     pub(crate) key_rotation: KeyRotation,
     pub(crate) vitals: Vitals,
+    pub(crate) missing_objects: MissingObjects,
 }
 
 impl State {
@@ -112,6 +114,7 @@ impl State {
             strict_secrets: false,
             key_rotation: KeyRotation::Alone,
             vitals: Vitals::default(),
+            missing_objects: MissingObjects::default(),
         }
     }
 

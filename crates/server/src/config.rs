@@ -136,6 +136,10 @@ pub(crate) struct ServeArgs {
 /// Flags about attachments.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AttachmentArgs {
+    /// Accept that the attachments of the database were moved to where this server keeps them.
+    #[arg(long)]
+    pub(crate) attachments_moved: bool,
+
     /// The server of the bucket, when it is not Amazon's.
     #[arg(long, env = "WORKFORCE_ATTACHMENTS_ENDPOINT")]
     pub(crate) attachments_endpoint: Option<String>,

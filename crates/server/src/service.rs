@@ -16,7 +16,7 @@ use anyhow::Context;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use workforce_domain::id::InstanceId;
-use workforce_domain::port::{Clock, Ids, InstructionFiles, ObjectStore, Store, Tokens};
+use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens};
 use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
 use workforce_guard::client::GuardProgram;
 use workforce_http::{KeyRotation, Options, State, TransferLimits};
@@ -25,7 +25,6 @@ use workforce_infra::data_folder::RUNS;
 use workforce_infra::ids::UuidV7Ids;
 use workforce_infra::instance_file::InstanceFile;
 use workforce_infra::instruction_files::DiskInstructionFiles;
-use workforce_infra::objects::Objects;
 use workforce_infra::prices;
 use workforce_infra::start_token::FILE_NAME;
 use workforce_infra::store::OpenOptions;
@@ -152,12 +151,13 @@ impl Service {
             ..OpenOptions::default()
         };
         let pool_size = options.pool_size;
-        let (folder, is_new) = (args.data.data_dir.clone(), args.new_database);
-        let opened =
-            tokio::task::spawn_blocking(move || open(&folder, &database, &options, is_new));
+        let given = args.clone();
+        let opened = tokio::task::spawn_blocking(move || open(&given, &database, options));
         let Opened {
             data_dir,
             store,
+            objects,
+            location,
             vault,
         } = opened.await??;
         let prices = Arc::new(match &args.prices {
@@ -167,10 +167,6 @@ impl Service {
         let roots = args.instruction_roots(std::env::var_os("HOME").as_deref())?;
         let instructions: Arc<dyn InstructionFiles> =
             Arc::new(DiskInstructionFiles::new(&data_dir, roots));
-        let location = args.attachments(&data_dir);
-        let objects: Arc<dyn ObjectStore> = Arc::new(
-            Objects::open(&location).with_context(|| format!("attachments in {location}"))?,
-        );
         let listener =
             TcpListener::bind(listen).with_context(|| format!("failed to listen on {listen}"))?;
         drop_deaf_clients(&listener);

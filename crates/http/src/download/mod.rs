@@ -38,7 +38,7 @@ const POLICY: &str = "sandbox; default-src 'none'";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// What [`send`] refuses with.
-pub(crate) const SEND: Codes = Codes::of(&[Code::RangeNotSatisfiable]);
+pub(crate) const SEND: Codes = Codes::of(&[Code::AttachmentMissing, Code::RangeNotSatisfiable]);
 
 /// Answers a request for the content of an attachment.
 pub(crate) async fn send(
@@ -148,7 +148,9 @@ impl Content {
         let read = state
             .transfers
             .run(move || objects.read(object, offset, size));
-        let piece = read.await??;
+        let read = read.await?;
+        state.missing_objects.note(object, &read);
+        let piece = read?;
         if piece.len() as u64 != length {
             let short = format!("{object} ends before its length");
             return Err(ObjectError::Failed(short.into()).into());

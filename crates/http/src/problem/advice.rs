@@ -29,6 +29,10 @@ pub(super) const fn advice(code: Code) -> &'static str {
         Code::RouteNotFound => "See /api/openapi.json for the routes there are.",
         Code::NotFound => "Check the id; what belongs to another company does not exist for you.",
         Code::MethodNotAllowed => "Use a method that the Allow header lists.",
+        Code::AttachmentMissing => {
+            "Tell the operator: `workforce doctor` names the files that are missing. Upload the \
+             file again if you have it."
+        }
         Code::EventsExpired => {
             "Read what you need anew, then ask for the events after `details.latestId`."
         }

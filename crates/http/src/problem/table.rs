@@ -44,6 +44,7 @@ pub const fn entry(code: Code) -> Entry {
         Code::NotFound => (StatusCode::NOT_FOUND, "Not found"),
         Code::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"),
         Code::EventsExpired => (StatusCode::GONE, "Events expired"),
+        Code::AttachmentMissing => (StatusCode::GONE, "Attachment missing"),
         Code::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "Body too large"),
         Code::UpgradeRequired => (StatusCode::UPGRADE_REQUIRED, "WebSocket required"),
         Code::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Wrong content type"),

@@ -56,6 +56,9 @@ struct Health {
     /// `namespaces`, `landlock`, `landlock_signals`, `cgroup`, and `run_as` where programs
     /// have another user than the server. Empty when they are not.
     containment: Vec<&'static str>,
+    /// Attachments whose bytes were not there when somebody last asked for them, since the
+    /// server started; at most 1000.
+    missing_attachments: usize,
     /// Seconds since the server started.
     uptime_seconds: u64,
 }
@@ -71,6 +74,7 @@ impl Health {
                 version: env!("CARGO_PKG_VERSION"),
                 deployment_mode: state.auth.mode,
                 containment: state.ports.engine.containment(),
+                missing_attachments: state.missing_objects.count(),
                 uptime_seconds: uptime.as_secs(),
             })
     }

@@ -6,6 +6,7 @@
 
 mod location;
 mod own_files;
+mod place;
 #[cfg(feature = "s3")]
 mod s3;
 mod writer;
@@ -25,6 +26,7 @@ use workforce_domain::time::Timestamp;
 use workforce_vitals::is_full;
 
 pub use location::{Bucket, Credentials, Location, LocationError};
+pub use place::Place;
 use writer::Writer;
 
 /// Objects are listed so many at a time.
@@ -44,6 +46,18 @@ pub enum OpenObjectsError {
         /// What went wrong.
         #[source]
         source: std::io::Error,
+    },
+    /// Another installation keeps its attachments there, and each removes what it does not know.
+    #[error(
+        "{} holds the attachments of another installation ({owner}): name another folder with \
+         --attachments-url",
+        .folder.display()
+    )]
+    Foreign {
+        /// The folder.
+        folder: PathBuf,
+        /// Whose it is.
+        owner: String,
     },
     /// The client of the place cannot be made.
     #[error("failed to reach the place of attachments")]

@@ -36,7 +36,7 @@ mod sqlite;
 
 pub use client_environment::UnknownParameter;
 pub use invariants::{BrokenInvariant, OffendingRow, broken_invariants, invariant_names};
-pub use open::{Durability, OpenError, OpenOptions, migrate_down, open};
+pub use open::{AttachmentsNote, Durability, OpenError, OpenOptions, migrate_down, open};
 #[cfg(feature = "sqlite")]
 pub use sqlite::ScratchStore;
 pub use upkeep::{

@@ -28,6 +28,9 @@ pub struct OpenOptions {
     pub pool_size: u32,
     /// What a commit survives on SQLite. On PostgreSQL the server decides.
     pub durability: Durability,
+    /// Where the server that opens the store keeps attachments. It is noted in a database that
+    /// has none elsewhere.
+    pub attachments: Option<AttachmentsNote>,
     /// The vitals of the server that opens the store. They keep the store's own thread running, and
     /// are told when there is no room.
     pub vitals: Vitals,
@@ -38,9 +41,19 @@ impl Default for OpenOptions {
         Self {
             pool_size: 8,
             durability: Durability::PowerLoss,
+            attachments: None,
             vitals: Vitals::default(),
         }
     }
+}
+
+/// Where attachments are, as a database notes it.
+#[derive(Clone, Debug)]
+pub struct AttachmentsNote {
+    /// The note of the place ([`Place::note`](crate::objects::Place::note)).
+    pub place: String,
+    /// Whether it takes the place of another one although there are attachments.
+    pub moves: bool,
 }
 
 /// Why a store was not opened.

@@ -13,7 +13,7 @@ mod queries;
 #[path = "transaction.rs"]
 mod transaction;
 
-pub(crate) use copy::{fill_if_empty, forget_processes, inspect, known_migrations, repair};
+pub(crate) use copy::{fill_if_empty, inspect, known_migrations, repair, take_over};
 pub(crate) use open::{broken_invariants, migrate_down, open};
 use transaction::Transaction;
 

@@ -17,7 +17,7 @@ mod queries;
 #[path = "transaction.rs"]
 mod transaction;
 
-pub(crate) use copy::{forget_processes, inspect, known_migrations, repair, snapshot};
+pub(crate) use copy::{inspect, known_migrations, repair, snapshot, take_over};
 pub(crate) use open::{broken_invariants, migrate_down, open};
 pub use scratch::ScratchStore;
 use transaction::Transaction;

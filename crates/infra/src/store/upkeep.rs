@@ -150,17 +150,22 @@ impl Inspection {
     /// Which installation the database is of; `None` where its tables are from before databases
     /// had one.
     pub fn installation(&mut self) -> Result<Option<InstallationId>, StoreError> {
-        let has_table = |state: DatabaseState| {
-            let is_it = |version: &String| version.as_str() == INSTALLATION_MIGRATION;
-            state.schema.applied.iter().any(is_it)
-        };
-        if !has_table(self.0.state()?) {
+        if !has_installation(&self.0.state()?) {
             return Ok(None);
         }
         let query = "SELECT CAST(installation_id AS text) AS line FROM installation";
         let id = self.0.lines(query)?.pop().map(|line| line.parse());
         id.transpose()
             .map_err(|error| StoreError::Failed(Box::new(error)))
+    }
+
+    /// The note of where the attachments are, if there is one.
+    pub fn attachments_note(&mut self) -> Result<Option<String>, StoreError> {
+        if !has_installation(&self.0.state()?) {
+            return Ok(None);
+        }
+        let query = "SELECT attachments AS line FROM installation WHERE attachments IS NOT NULL";
+        Ok(self.0.lines(query)?.pop())
     }
 
     /// The kinds of agents that there are.
@@ -210,6 +215,11 @@ impl Inspection {
     }
 }
 
+fn has_installation(state: &DatabaseState) -> bool {
+    let applied = &state.schema.applied;
+    applied.iter().any(|it| it == INSTALLATION_MIGRATION)
+}
+
 /// Whether nothing of workforce is in the database at `url`, or there is no such file.
 ///
 /// # Errors
@@ -248,20 +258,22 @@ pub fn snapshot(from: &Path, to: &Path) -> Result<(), SnapshotError> {
 
 /// Makes a restored database ready for its first server: forgets the processes of the runs that
 /// were live when it was copied. Those are none of the copy's: on the host of the original its
-/// server would end them.
+/// server would end them. With `attachments_moved` it forgets where the original keeps attachments.
 ///
 /// # Errors
 /// [`TakeOverError::TooNew`] when this program could not open it.
-pub fn take_over(url: &DatabaseUrl) -> Result<(), TakeOverError> {
+pub fn take_over(url: &DatabaseUrl, attachments_moved: bool) -> Result<(), TakeOverError> {
     let state = Inspection::open(url)?.state()?;
     if let Some(unknown) = state.schema.unknown.first() {
         return Err(TakeOverError::TooNew(unknown.clone()));
     }
+    // An older database notes nothing of the kind.
+    let forgets = attachments_moved && has_installation(&state);
     match url.target() {
         #[cfg(feature = "sqlite")]
-        Target::Sqlite(path) => Ok(super::sqlite::forget_processes(path)?),
+        Target::Sqlite(path) => Ok(super::sqlite::take_over(path, forgets)?),
         #[cfg(feature = "postgres")]
-        Target::Postgres(url) => Ok(super::postgres::forget_processes(url)?),
+        Target::Postgres(url) => Ok(super::postgres::take_over(url, forgets)?),
         #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
         _ => Err(not_built_in().into()),
     }

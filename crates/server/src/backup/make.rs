@@ -21,7 +21,7 @@ use super::manifest::{
 use super::postgres_programs::PostgresProgram;
 use super::{ATTACHMENTS, MASTER_KEY, POSTGRES, RUNS, SQLITE};
 use crate::config::DataArgs;
-use crate::master_key;
+use crate::{logging, master_key};
 
 /// Flags of `workforce backup`.
 #[derive(Args, Debug)]
@@ -36,6 +36,10 @@ pub(crate) struct BackupArgs {
     /// every secret in it then.
     #[arg(long)]
     with_master_key: bool,
+
+    /// Make the backup although files of attachments are missing.
+    #[arg(long)]
+    allow_missing: bool,
 
     /// Put the logs of runs into the backup too.
     #[arg(long)]
@@ -79,8 +83,11 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let location = args.data.attachments(&data_dir);
     // Twice: what is deleted meanwhile is there from before, and what is made meanwhile from after.
     making.copy_attachments(&location)?;
-    let manifest = making.copy_database(&database, &args.pg_dump)?;
+    let (manifest, assets) = making.copy_database(&database, &args.pg_dump)?;
     making.copy_attachments(&location)?;
+    if matches!(location, Location::Folder(_)) {
+        making.check_attachments(&assets, &location, args.allow_missing)?;
+    }
     if args.with_logs {
         making.copy_logs(&data_dir.join(RUNS))?;
         // Once more: one that was packed meanwhile had another name.
@@ -117,8 +124,12 @@ fn is_free(target: &Path) -> anyhow::Result<bool> {
 }
 
 impl Making<'_> {
-    /// Copies the database, and says what is known of it.
-    fn copy_database(&mut self, url: &DatabaseUrl, pg_dump: &Path) -> anyhow::Result<Manifest> {
+    /// Copies the database, and says what is known of it, and which attachments it names.
+    fn copy_database(
+        &mut self,
+        url: &DatabaseUrl,
+        pg_dump: &Path,
+    ) -> anyhow::Result<(Manifest, Vec<String>)> {
         let unread = || format!("failed to read the database {url}");
         let (kind, name) = match url.sqlite_path() {
             Some(_) => (DatabaseKind::Sqlite, SQLITE),
@@ -144,9 +155,38 @@ impl Making<'_> {
             dump(&PostgresProgram::find(pg_dump, url, &state.version)?, &copy)?;
         }
         let key = sealing_key(&mut inspection).with_context(unread)?;
+        let assets = inspection.assets().with_context(unread)?;
         let content = files::content(&copy).with_context(|| copy.display().to_string())?;
         self.files.push(FileEntry::new(name.to_owned(), content));
-        Ok(Manifest::of(kind, state, key))
+        Ok((Manifest::of(kind, state, key), assets))
+    }
+
+    /// Refuses a backup without files that its database names, unless they may be missing.
+    fn check_attachments(
+        &self,
+        assets: &[String],
+        location: &Location,
+        may_be_missing: bool,
+    ) -> anyhow::Result<()> {
+        let is_copied = |asset: &&String| {
+            let (company, file) = asset.split_once('/').unwrap_or_default();
+            self.copied.contains(&(company.to_owned(), file.to_owned()))
+        };
+        let missing: Vec<_> = assets.iter().filter(|it| !is_copied(it)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let named: Vec<_> = missing.iter().map(|it| format!("\n  {it}")).collect();
+        let told = format!(
+            "{} attachments of the database are not in {location}:{}",
+            missing.len(),
+            named.concat()
+        );
+        if may_be_missing {
+            logging::say(&format!("warning: {told}"));
+            return Ok(());
+        }
+        bail!("{told}\nput them back, or go on without them with --allow-missing");
     }
 
     /// Copies the attachments that were not copied yet. They never change once they have their

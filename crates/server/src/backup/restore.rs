@@ -90,9 +90,9 @@ pub(crate) fn run(args: &RestoreArgs) -> anyhow::Result<()> {
             let restored = DatabaseUrl::sqlite(staging.folder.join(SQLITE));
             let damages = Inspection::open(&restored)?.damages(1)?;
             ensure!(damages.is_empty(), "the database is damaged: {damages:?}");
-            take_over(&restored)?;
+            take_over(&restored, manifest.attachments.are_included)?;
         }
-        DatabaseKind::Postgres => fill(args, &database)?,
+        DatabaseKind::Postgres => fill(args, &database, manifest.attachments.are_included)?,
     }
     staging.install()?;
     tell(args, &manifest)
@@ -201,7 +201,7 @@ fn check_content(
 }
 
 /// Fills the PostgreSQL database, all of it or nothing.
-fn fill(args: &RestoreArgs, database: &DatabaseUrl) -> anyhow::Result<()> {
+fn fill(args: &RestoreArgs, database: &DatabaseUrl, attachments_moved: bool) -> anyhow::Result<()> {
     let dump = args.backup.join(POSTGRES);
     let dump = dump.to_str().context("the path is not valid UTF-8")?;
     let pg_restore = PostgresProgram::find(&args.pg_restore, database, "")?;
@@ -219,7 +219,7 @@ fn fill(args: &RestoreArgs, database: &DatabaseUrl) -> anyhow::Result<()> {
         ])
     })?;
     filled.context("the database is not empty: name an empty one")??;
-    Ok(take_over(database)?)
+    Ok(take_over(database, attachments_moved)?)
 }
 
 /// A folder in the data folder, whose content goes there when it is whole.

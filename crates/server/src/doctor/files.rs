@@ -10,12 +10,13 @@ use workforce_app::secrets::master_key::is_of;
 use workforce_domain::port::{Clock, StoreError};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::data_folder::{HOMES, MASTER_KEY, SNAPSHOTS};
-use workforce_infra::objects::Location;
+use workforce_infra::objects::{Location, Place};
 use workforce_infra::start_token::{FILE_NAME, StartToken};
 use workforce_infra::store::Inspection;
 
 use super::Site;
 use super::finding::{Finding, Repair};
+use crate::service::opening::elsewhere;
 use crate::{master_key, snapshots};
 
 /// The permissions of others than the owner.
@@ -75,6 +76,16 @@ pub(super) fn look_with_database(
     findings: &mut Vec<Finding>,
 ) -> Result<(), StoreError> {
     findings.push(key(site, inspection)?);
+    if let Some(noted) = inspection.attachments_note()?
+        && let Ok(place) = Place::of(&site.attachments)
+        && let Some(told) = elsewhere(&place, &noted, &site.attachments)
+    {
+        findings.push(Finding::problem(
+            "attachments",
+            told,
+            "name the same place here as for the server",
+        ));
+    }
     if let Location::Folder(folder) = &site.attachments {
         findings.push(attachments(folder, &inspection.assets()?));
     }

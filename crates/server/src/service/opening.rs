@@ -1,14 +1,18 @@
 //! The data folder, the database and the master key, which belong together.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
-use workforce_domain::port::{Clock, Store, Vault};
+use workforce_domain::port::{Clock, ObjectStore, Store, Vault};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::data_folder::{DataFolder, SNAPSHOTS};
-use workforce_infra::store::{self, DatabaseUrl, Inspection, OpenOptions, is_empty, is_served};
+use workforce_infra::objects::{Location, Objects, Place};
+use workforce_infra::store::{
+    self, AttachmentsNote, DatabaseUrl, Inspection, OpenOptions, is_empty, is_served,
+};
 
+use crate::config::ServeArgs;
 use crate::master_key;
 use crate::snapshots;
 
@@ -17,24 +21,27 @@ pub(super) struct Opened {
     /// The path of the data folder, without links.
     pub(super) data_dir: PathBuf,
     pub(super) store: Arc<dyn Store>,
+    pub(super) objects: Arc<dyn ObjectStore>,
+    /// Where those are.
+    pub(super) location: Location,
     pub(super) vault: Arc<dyn Vault>,
 }
 
-/// Opens the database at `url` with the data folder at `path`. In a new folder both are made.
+/// Opens the database at `url` with the data folder and the place of attachments. In a new folder
+/// all are made.
 ///
 /// # Errors
 /// When the folder is somebody else's or another database's, when its database or master key is
-/// gone, and when one of them cannot be read. Nothing is made or removed then, but the marker of a
-/// new folder.
+/// gone, when the attachments of the database are elsewhere, and when one of them cannot be read.
+/// Nothing is made or removed then, but the marker of a new folder.
 pub(super) fn open(
-    path: &Path,
+    args: &ServeArgs,
     url: &DatabaseUrl,
-    options: &OpenOptions,
-    is_new_wanted: bool,
+    options: OpenOptions,
 ) -> anyhow::Result<Opened> {
-    let mut folder = DataFolder::claim(path)?;
+    let mut folder = DataFolder::claim(&args.data.data_dir)?;
     if is_empty(url).unwrap_or(false) {
-        if is_new_wanted {
+        if args.new_database {
             set_aside(&mut folder, url)?;
         }
         if let Some(gone) = gone(&folder, url) {
@@ -44,14 +51,33 @@ pub(super) fn open(
         // Before the tables of another database are brought up to date.
         folder.check(installation)?;
     }
-    let store = store::open(url, options)?;
-    let installation = Inspection::open(url)?.installation()?;
-    folder.bind(installation.context("the database has no installation")?)?;
+    let location = args.attachments(folder.path());
+    let place = Place::of(&location)?;
+    let options = OpenOptions {
+        attachments: Some(AttachmentsNote {
+            place: place.note(),
+            moves: args.attachments.attachments_moved,
+        }),
+        ..options
+    };
+    let store = store::open(url, &options)?;
+    let mut inspection = Inspection::open(url)?;
+    let installation = inspection.installation()?;
+    let installation = installation.context("the database has no installation")?;
+    folder.bind(installation)?;
+    let noted = inspection.attachments_note()?.unwrap_or_default();
+    if let Some(elsewhere) = elsewhere(&place, &noted, &location) {
+        bail!(elsewhere);
+    }
+    let objects = Objects::open(&location).with_context(|| format!("attachments in {location}"))?;
+    place.mark(&location, installation)?;
     let vault = master_key::open_vault(folder.path(), &*store)?;
     master_key::check(&*store, &*vault)?;
     Ok(Opened {
         data_dir: folder.path().to_owned(),
         store,
+        objects: Arc::new(objects),
+        location,
         vault,
     })
 }
@@ -76,6 +102,17 @@ pub(crate) fn gone(folder: &DataFolder, url: &DatabaseUrl) -> Option<String> {
          a folder of its own and begins anew. Nothing was changed",
         path.display(),
         traces.join(", "),
+    ))
+}
+
+/// What to say where a server would look for attachments in another place than `noted`.
+pub(crate) fn elsewhere(place: &Place, noted: &str, location: &Location) -> Option<String> {
+    let noted = place.differs_from(noted)?;
+    Some(format!(
+        "the attachments of this database are in {noted}, and {location} is another place: name \
+         the same with --attachments-url, which is a folder that all servers of the database \
+         reach, or a bucket. If you moved the files to {location}, start once with \
+         --attachments-moved"
     ))
 }
 

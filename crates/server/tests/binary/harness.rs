@@ -334,6 +334,13 @@ pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
+/// The variable of servers that keep their attachments in one folder, below `home`.
+pub(crate) fn attachments_in(home: &Path) -> (&'static str, String) {
+    let place = home.join("attachments");
+    let url = format!("file://{}", place.display());
+    ("WORKFORCE_ATTACHMENTS_URL", url)
+}
+
 /// Lets a server use a folder in which there is something already.
 pub(crate) fn claim(folder: &Path) {
     let marker = folder.join("workforce.installation");

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use workforce_testkit::random::Random;
 
 use crate::client::{Client, Sender, was_not_taken};
-use crate::harness::{Server, folder};
+use crate::harness::{Server, attachments_in, folder};
 use crate::histories::{Answer, Caller, Deed, Histories, Record, answer_of, seen_in};
 use crate::office::{Database, on_both};
 
@@ -35,9 +35,10 @@ struct Firm {
 impl Firm {
     fn open(database: &Database) -> Self {
         let folders: Vec<TempDir> = (0..database.servers()).map(|_| folder()).collect();
+        let (name, place) = attachments_in(folders[0].path());
         let start = |folder: &TempDir| {
-            let key = [("WORKFORCE_MASTER_KEY", MASTER_KEY)];
-            Server::start_with(folder.path(), &database.flags(), &key)
+            let shared = [("WORKFORCE_MASTER_KEY", MASTER_KEY), (name, &place)];
+            Server::start_with(folder.path(), &database.flags(), &shared)
         };
         let servers: Vec<Server> = folders.iter().map(start).collect();
         let company = json!({ "name": "Acme", "maxConcurrentRuns": 8 });

@@ -10,6 +10,7 @@ mod adapter_checks;
 mod agent_program_costs;
 mod agent_programs;
 mod agents;
+mod attachment_places;
 mod backups;
 mod board_tokens;
 mod callbacks;

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use workforce_testkit::postgres::{TestDatabase, database, shared_cluster_url};
 
-use crate::harness::{Server, binary, folder, is_alive, script, wait_for_pid, wait_until_gone};
+use crate::harness::{
+    Server, attachments_in, binary, folder, is_alive, script, wait_for_pid, wait_until_gone,
+};
 
 /// What every server of a test uses.
 struct Site {
@@ -37,10 +39,11 @@ impl Site {
         let key = "5a".repeat(32);
         let flags = ["--database-url", self.database.url()];
         let one_run = ["--max-concurrent-runs", "1"];
+        let (name, place) = attachments_in(self.scripts.path());
         Server::start_with(
             data,
             &[flags, one_run].concat(),
-            &[("WORKFORCE_MASTER_KEY", &key)],
+            &[("WORKFORCE_MASTER_KEY", &key), (name, &place)],
         )
     }
 
@@ -187,6 +190,7 @@ fn two_servers_do_not_share_a_folder() {
         .arg(data.path())
         .args(["--database-url", site.database.url()])
         .env("WORKFORCE_MASTER_KEY", "5a".repeat(32))
+        .envs([attachments_in(site.scripts.path())])
         .stdin(Stdio::null())
         .output()
         .unwrap();

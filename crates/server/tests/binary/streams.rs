@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use workforce_testkit::postgres::{database, shared_cluster_url};
 
-use crate::harness::{Server, folder, script};
+use crate::harness::{Server, attachments_in, folder, script};
 
 /// The lines of a stream, as `curl -N` shows them.
 pub(crate) fn lines(
@@ -170,11 +170,12 @@ fn two_servers_on_one_database_tell_each_others_events() {
     let database = database(&cluster);
     // What one of them seals the other opens.
     let key = "5a".repeat(32);
-    let key = [("WORKFORCE_MASTER_KEY", key.as_str())];
+    let folders = [folder(), folder()];
+    let (name, place) = attachments_in(folders[0].path());
+    let key = [("WORKFORCE_MASTER_KEY", key.as_str()), (name, &place)];
     let start = |data: &tempfile::TempDir| {
         Server::start_with(data.path(), &["--database-url", database.url()], &key)
     };
-    let folders = [folder(), folder()];
     let [first, second] = [start(&folders[0]), start(&folders[1])];
     let company = first.post("/api/companies", &json!({ "name": "Acme" }));
     let cause = |server: &Server| {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Server, folder};
+use crate::harness::{Server, attachments_in, folder};
 use crate::office::Database;
 
 const COMPANIES: usize = 50;
@@ -94,9 +94,10 @@ fn each_beat_of_two_hundred_agents_comes_once_on_two_servers_and_on_the_one_that
         return;
     };
     let (one, two) = (folder(), folder());
-    let key = [("WORKFORCE_MASTER_KEY", MASTER_KEY)];
-    let first = Server::start_with(one.path(), &database.flags(), &key);
-    let second = Server::start_with(two.path(), &database.flags(), &key);
+    let (name, place) = attachments_in(one.path());
+    let shared = [("WORKFORCE_MASTER_KEY", MASTER_KEY), (name, &place)];
+    let first = Server::start_with(one.path(), &database.flags(), &shared);
+    let second = Server::start_with(two.path(), &database.flags(), &shared);
     let companies = found_companies(&first);
     let begun = Instant::now();
     let at_first = runs(&second, &companies);

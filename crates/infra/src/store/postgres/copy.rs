@@ -8,7 +8,8 @@ use workforce_domain::port::{Reads, StoreError};
 use workforce_domain::time::Timestamp;
 
 use super::open::{MIGRATION_LOCK, MIGRATIONS, ONE_PICTURE, connect};
-use super::queries::inspection::{applied_migrations, forget_processes as forget, lines};
+use super::queries::inspection::{applied_migrations, forget_processes, lines};
+use super::queries::installation::forget_attachments;
 use super::queries::repairs::{sum_up_costs, take_back_leases};
 use super::{Connection, Transaction};
 use crate::store::OpenError;
@@ -76,9 +77,14 @@ pub(crate) fn known_migrations() -> Vec<String> {
     known_versions::<diesel::pg::Pg>(&MIGRATIONS).unwrap_or_default()
 }
 
-/// Forgets the processes of all runs in the database at `url`.
-pub(crate) fn forget_processes(url: &str) -> Result<(), StoreError> {
-    forget(&mut connect(url).map_err(StoreError::Unavailable)?)
+/// Forgets the processes of all runs, and where attachments are, in the database at `url`.
+pub(crate) fn take_over(url: &str, forgets_attachments: bool) -> Result<(), StoreError> {
+    let mut conn = connect(url).map_err(StoreError::Unavailable)?;
+    forget_processes(&mut conn)?;
+    match forgets_attachments {
+        true => forget_attachments(&mut conn).map_err(failed),
+        false => Ok(()),
+    }
 }
 
 /// Makes something anew from other rows, in the database at `url`. Servers may be at work.

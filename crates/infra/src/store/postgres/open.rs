@@ -5,7 +5,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use workforce_domain::port::StoreError;
 
 use super::listener::NotificationListener;
-use super::queries::installation::name_installation;
+use super::queries::installation::{name_installation, note_attachments};
 use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
 use super::session::Session;
@@ -41,6 +41,7 @@ pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<PostgresStore, Op
     under_migration_lock(url, |conn| {
         migrate(conn, MIGRATIONS)?;
         name_installation(conn, new_installation())
+            .and_then(|()| note_attachments(conn, options.attachments.as_ref(), false))
             .and_then(|()| index_pending(conn).map(drop))
             .map_err(|error| OpenError::Connect(error.into()))
     })?;

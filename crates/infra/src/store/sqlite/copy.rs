@@ -12,7 +12,8 @@ use workforce_domain::port::{Reads, StoreError};
 
 use super::lock::ExclusiveLock;
 use super::open::{MIGRATIONS, connect};
-use super::queries::inspection::{applied_migrations, forget_processes as forget, lines};
+use super::queries::inspection::{applied_migrations, forget_processes, lines};
+use super::queries::installation::forget_attachments;
 use super::queries::repairs::{sum_up_costs, take_back_leases};
 use super::statement::{Begin, BeginImmediate, Commit, Rollback, Statement};
 use super::write_back::written_back;
@@ -125,9 +126,14 @@ pub(crate) fn known_migrations() -> Vec<String> {
     known_versions::<diesel::sqlite::Sqlite>(&MIGRATIONS).unwrap_or_default()
 }
 
-/// Forgets the processes of all runs in the database file at `path`.
-pub(crate) fn forget_processes(path: &Path) -> Result<(), StoreError> {
-    forget(&mut connect_existing(path, "rw")?)
+/// Forgets the processes of all runs, and where attachments are, in the database file at `path`.
+pub(crate) fn take_over(path: &Path, forgets_attachments: bool) -> Result<(), StoreError> {
+    let mut conn = connect_existing(path, "rw")?;
+    forget_processes(&mut conn)?;
+    match forgets_attachments {
+        true => forget_attachments(&mut conn).map_err(failed),
+        false => Ok(()),
+    }
 }
 
 /// Makes something anew from other rows, in the database file at `path`.

@@ -14,7 +14,7 @@ use super::log::file::open_log;
 use super::log::flush::Flusher;
 use super::log::gathering;
 use super::log::mender::Mender;
-use super::queries::installation::name_installation;
+use super::queries::installation::{name_installation, note_attachments};
 use super::queries::invariants;
 use super::queries::issue_texts::index_pending;
 use super::store::{SqliteStore, takes_nothing};
@@ -76,6 +76,7 @@ fn open_in(folder: &Path, path: &Path, options: &OpenOptions) -> Result<SqliteSt
     .map_err(OpenError::Connect)?;
     migrate(&mut writer, MIGRATIONS)?;
     name_installation(&mut writer, new_installation())
+        .and_then(|()| note_attachments(&mut writer, options.attachments.as_ref(), true))
         .and_then(|()| index_pending(&mut writer).map(drop))
         .map_err(|error| OpenError::Connect(error.into()))?;
     let supervisor = &options.vitals.supervisor;

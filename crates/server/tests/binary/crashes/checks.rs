@@ -12,7 +12,7 @@ use super::report::{Report, tally};
 use super::run_checks;
 use super::scene::Scene;
 use crate::client::Client;
-use crate::harness::binary;
+use crate::harness::{attachments_in, binary};
 use crate::linearizability::MASTER_KEY;
 use crate::office::Database;
 
@@ -167,6 +167,7 @@ fn doctor(scene: &Scene) -> Vec<String> {
         let mut doctor = binary();
         doctor.arg("doctor").arg("--data-dir").arg(folder);
         doctor.env("WORKFORCE_MASTER_KEY", MASTER_KEY);
+        doctor.envs([attachments_in(folder.parent().unwrap())]);
         if let Database::Postgres(database) = &scene.database {
             doctor.args(["--database-url", database.url()]);
         }

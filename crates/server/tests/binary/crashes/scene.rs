@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::agent::PROGRAM;
 use crate::client::Client;
-use crate::harness::{PATIENCE, Server, folder, free_address, script};
+use crate::harness::{PATIENCE, Server, attachments_in, folder, free_address, script};
 use crate::linearizability::{MASTER_KEY, id_of, key_of};
 use crate::office::Database;
 
@@ -186,9 +186,11 @@ impl Place {
         database: &Database,
         logs: &mut Vec<Arc<Mutex<String>>>,
     ) -> Result<(), String> {
+        let (name, place) = attachments_in(self.folder.parent().unwrap());
         let variables = [
             ("WORKFORCE_MASTER_KEY", MASTER_KEY),
             ("WORKFORCE_LISTEN", &self.listen),
+            (name, &place),
         ];
         let server = Server::try_start_with(&self.folder, &database.flags(), &variables)?;
         logs.push(server.log());

@@ -11,7 +11,7 @@ use workforce_forge_imitation::{ForgeImitation, ImitatedForge, TOKEN};
 
 use super::repositories::{file_url, git, make_remote, make_source};
 use super::watch::{Watch, When};
-use crate::harness::{Server, folder};
+use crate::harness::{Server, attachments_in, folder};
 use crate::linearizability::MASTER_KEY;
 use crate::office::Database;
 
@@ -210,6 +210,8 @@ impl<'a> Scene<'a> {
             ("PATH".to_owned(), path.to_owned()),
             ("WORKFORCE_MASTER_KEY".to_owned(), MASTER_KEY.to_owned()),
         ];
+        let (name, place) = attachments_in(self.home());
+        variables.push((name.to_owned(), place));
         variables.extend(self.variables.iter().cloned());
         if let Some(forge) = &self.forge {
             let begin = format!("WORKFORCE_{}", forge.kind().word().to_uppercase());
