@@ -2,6 +2,7 @@
 //! 9457 (docs/errors.md).
 
 mod advice;
+mod failures;
 mod outside;
 mod table;
 
@@ -16,7 +17,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use workforce_app::{Code, Failure, Refusal};
-use workforce_domain::port::{ObjectError, StoreError};
 use workforce_vitals::Shortage;
 
 pub use table::{Entry, catalogue, entry};
@@ -230,49 +230,6 @@ impl Refusal for Problem {
     }
 }
 
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Contended => Self::new(
-                Code::Contended,
-                "too many requests change the same thing; try again",
-            ),
-            StoreError::Unavailable(_) => {
-                let detail = "the store cannot be reached; try again";
-                Self::new(Code::StoreUnavailable, detail).because(&error)
-            }
-            StoreError::Full(_) => Self::full("the disk of the database is full").because(&error),
-            StoreError::OutcomeUnknown(_) => {
-                let detail = "the store was lost while it committed, so that the change may have \
-                              been made or not; look, or repeat the request with its \
-                              Idempotency-Key";
-                Self::new(Code::OutcomeUnknown, detail).because(&error)
-            }
-            StoreError::Constraint { .. } | StoreError::Corrupt(_) | StoreError::Failed(_) => {
-                Self::internal(&error)
-            }
-        }
-    }
-}
-
-impl From<ObjectError> for Problem {
-    fn from(error: ObjectError) -> Self {
-        match error {
-            ObjectError::Missing(_) => {
-                let detail = "the bytes of the attachment are not where this server keeps them";
-                Self::new(Code::AttachmentMissing, detail).because(&error)
-            }
-            ObjectError::Full(_) => {
-                Self::full("the disk of the attachments is full").because(&error)
-            }
-            ObjectError::Failed(_) => {
-                let detail = "the place where attachments are kept does not answer; try again";
-                Self::new(Code::StoreUnavailable, detail).because(&error)
-            }
-        }
-    }
-}
-
 impl Problem {
     /// A disk without room. Nobody makes room within a second.
     fn full(detail: impl Into<String>) -> Self {
@@ -329,6 +286,8 @@ pub(crate) fn into_problem(failure: Failure<Problem>) -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use workforce_domain::port::StoreError;
+
     use super::*;
     use actix_web::body::to_bytes;
 
