@@ -220,7 +220,7 @@ api_tests! {
         assert_eq!(answer.bytes, &text.as_bytes()[5..100_000]);
     }
 
-    fn bytes_that_are_gone_are_a_fault_of_the_server(api) {
+    fn bytes_that_are_gone_are_told_as_missing(api) {
         let attachment = Place::of(api).attach(api, "a.txt", b"x");
         let company = api
             .objects
@@ -228,7 +228,7 @@ api_tests! {
             .join(attachment["companyId"].as_str().unwrap());
         std::fs::remove_dir_all(company).unwrap();
         let path = attachment["contentPath"].as_str().unwrap();
-        api.get(path).problem(500, "internal");
+        api.get(path).problem(410, "attachment_missing");
         // What is not there is deleted already.
         let own = format!("/api/attachments/{}", id(&attachment));
         api.send("DELETE", &own, &[], b"").ok(200);
