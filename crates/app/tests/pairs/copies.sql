@@ -1,6 +1,10 @@
 -- Copies of a company, for tests that need many alike. The ids of a copy differ from those of its
 -- base in their first eight digits, which are the mark of the copy.
 
+-- The rows come in any order, so that references are not looked at. To set this for each copy would
+-- have all statements planned again.
+SET session_replication_role = 'replica';
+
 -- A row as JSON, with what must be unique made the copy's own.
 CREATE FUNCTION remarked(line text, base text, prefix text, mark text) RETURNS json
 LANGUAGE sql VOLATILE AS $$
@@ -39,9 +43,8 @@ BEGIN
             body := body || format(rows_of, place, 'company_id', base, prefix);
         END IF;
     END LOOP;
-    -- The rows come in any order, so that references are not looked at.
-    EXECUTE format('CREATE FUNCTION %I(mark text) RETURNS void LANGUAGE plpgsql
-        SET session_replication_role = ''replica'' AS %L', 'copy_' || base, format('BEGIN %s
+    EXECUTE format('CREATE FUNCTION %I(mark text) RETURNS void LANGUAGE plpgsql AS %L',
+        'copy_' || base, format('BEGIN %s
         UPDATE wakes SET not_before = created_at WHERE status = ''pending''
             AND company_id = (mark || %L)::uuid; END', body, substr(base::text, 9)));
 END $note$;

@@ -29,9 +29,18 @@ pub(crate) struct Gate {
     changed: Condvar,
 }
 
+/// What passed the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Passed {
+    pub(crate) port: &'static str,
+    /// Whether something was written or locked, or a transaction ended, since what passed before.
+    pub(crate) is_after_write: bool,
+}
+
 #[derive(Default)]
 struct State {
-    passed: Vec<&'static str>,
+    passed: Vec<Passed>,
+    has_written: bool,
     stop_at: Option<usize>,
     is_stopped: bool,
     is_over: bool,
@@ -96,12 +105,22 @@ impl Gate {
     }
 
     /// What has passed.
-    pub(crate) fn passed(&self) -> Vec<&'static str> {
+    pub(crate) fn passed(&self) -> Vec<Passed> {
         self.state().passed.clone()
+    }
+
+    /// Whether a transaction has come to its end.
+    pub(crate) fn has_committed(&self) -> bool {
+        self.state().passed.iter().any(|it| it.port == COMMIT)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a write that nobody is stopped before.
+    fn writes(&self) {
+        self.state().has_written = true;
     }
 
     fn pass(&self, port: &'static str) {
@@ -117,7 +136,11 @@ impl Gate {
             return;
         }
         let place = state.passed.len();
-        state.passed.push(port);
+        let is_after_write = std::mem::replace(&mut state.has_written, is_write(port));
+        state.passed.push(Passed {
+            port,
+            is_after_write,
+        });
         if state.stop_at != Some(place) {
             return;
         }
@@ -129,6 +152,11 @@ impl Gate {
             .unwrap_or_else(PoisonError::into_inner);
         assert!(!late.timed_out(), "nobody lets it go");
     }
+}
+
+/// Whether a port writes, takes locks or gives them back.
+pub(crate) fn is_write(port: &str) -> bool {
+    port.ends_with("_mut") || port == COMMIT
 }
 
 /// A store whose writing transactions pass a gate.
@@ -167,8 +195,15 @@ struct GatedTx<'t> {
     gate: &'t Gate,
 }
 
-/// Hands a port on; one that stands behind `stop` passes the gate before.
+/// Hands a port on; one that stands behind `stop` passes the gate before, one behind `note` is
+/// noted there.
 macro_rules! ports {
+    (note $($name:ident: $port:ident),+ $(,)?) => {
+        $(fn $name(&mut self) -> &mut dyn $port {
+            self.gate.writes();
+            self.tx.$name()
+        })+
+    };
     (stop $($name:ident: $port:ident),+ $(,)?) => {
         $(fn $name(&mut self) -> &mut dyn $port {
             self.gate.pass(stringify!($name));
@@ -226,7 +261,7 @@ impl Tx for GatedTx<'_> {
         pull_request_watches_mut: PullRequestWatchWrites,
         engine_mut: EngineWrites,
     }
-    ports! {
+    ports! { note
         revisions_mut: RevisionWrites,
         instructions_mut: InstructionWrites,
         board_tokens_mut: BoardTokenWrites,

@@ -11,7 +11,7 @@ use workforce_testkit::store::{SideConnection, TestStore};
 use workforce_testkit::world::World;
 
 use crate::deeds::Deed;
-use crate::gate::{Gate, GatedStore};
+use crate::gate::{Gate, GatedStore, Passed};
 use crate::outcome::Outcome;
 use crate::scene::{Scene, Stage};
 
@@ -110,13 +110,12 @@ impl<'s> Ring<'s> {
 
     /// Two servers on a PostgreSQL database.
     pub(crate) fn of_two(store: &'s TestStore) -> Self {
-        let mut side = store.side_connection();
-        side.detect_deadlocks_soon();
-        side.execute_all(include_str!("copies.sql"));
-        Self {
-            copies: true,
-            ..Self::on(store, store.beside())
-        }
+        // Before the others connect.
+        store.side_connection().detect_deadlocks_soon();
+        let mut ring = Self::on(store, store.beside());
+        ring.side.execute_all(include_str!("copies.sql"));
+        ring.copies = true;
+        ring
     }
 
     fn judge(&mut self, scene: &Scene, outcomes: [Outcome; 2]) {
@@ -132,7 +131,7 @@ impl<'s> Ring<'s> {
     }
 
     /// One after the other; what the first one looked at.
-    pub(crate) fn in_turn(&mut self, one: &Deed, other: &Deed) -> Vec<&'static str> {
+    pub(crate) fn in_turn(&mut self, one: &Deed, other: &Deed) -> Vec<Passed> {
         let scene = self.scene(one, other, "one after the other");
         self.first.gate.open();
         self.second.gate.open();
@@ -144,11 +143,13 @@ impl<'s> Ring<'s> {
         self.first.gate.passed()
     }
 
-    /// The first one is stopped at a place, and the second one comes as far as it can.
-    pub(crate) fn meet(&mut self, one: &Deed, other: &Deed, place: usize, port: &str) {
+    /// The first one is stopped at a place, and the second one comes as far as it can: whether it
+    /// then waits for the first, and nothing that it did can be seen yet.
+    pub(crate) fn meet(&mut self, one: &Deed, other: &Deed, place: usize, port: &str) -> bool {
         let scene = self.scene(one, other, &format!("stopped at {port}, number {place}"));
         let (first, second) = (&self.first, &self.second);
         let side = &mut self.side;
+        let mut waits = false;
         first.gate.stop_at(place);
         second.gate.open();
         let outcomes = thread::scope(|scope| {
@@ -158,7 +159,11 @@ impl<'s> Ring<'s> {
             }
             let runs = scope.spawn(|| second.does(other, &scene));
             let began = Instant::now();
-            while !second.gate.is_over() && !side.somebody_waits_for_a_lock() {
+            while !second.gate.is_over() {
+                if side.somebody_waits_for_a_lock() {
+                    waits = !second.gate.has_committed();
+                    break;
+                }
                 assert!(began.elapsed() < PATIENCE, "it neither ends nor waits");
                 thread::sleep(POLL);
             }
@@ -166,6 +171,7 @@ impl<'s> Ring<'s> {
             [joined(stopped), joined(runs)]
         });
         self.judge(&scene, outcomes);
+        waits
     }
 
     /// Both at once, each delayed at random.

@@ -1,7 +1,7 @@
 use workforce_testkit::store::{postgres_store, sqlite_store};
 
 use crate::deeds;
-use crate::gate::COMMIT;
+use crate::gate::{COMMIT, Passed, is_write};
 use crate::ring::Ring;
 
 /// So many pairs meet by chance.
@@ -9,12 +9,13 @@ const ROUNDS: u64 = 200;
 
 /// Where the first one is stopped: before each port, where one is asked several times in a row
 /// before the first, and after the last write before the commit.
-fn places(passed: &[&'static str]) -> Vec<usize> {
-    let is_write = |port: &str| port.ends_with("_mut");
-    let last_write = passed.iter().rposition(|port| is_write(port));
-    let commit = passed.iter().rposition(|port| *port == COMMIT);
+fn places(passed: &[Passed]) -> Vec<usize> {
+    let last_write = passed
+        .iter()
+        .rposition(|it| it.port != COMMIT && is_write(it.port));
+    let commit = passed.iter().rposition(|it| it.port == COMMIT);
     (0..last_write.map_or(0, |last| last + 1))
-        .filter(|place| *place == 0 || passed[*place] != passed[*place - 1])
+        .filter(|place| *place == 0 || passed[*place].port != passed[*place - 1].port)
         .chain(commit)
         .collect()
 }
@@ -29,8 +30,16 @@ fn meets_every_other(name: &str) {
     let mut ring = Ring::of_two(&store);
     for other in deeds::ALL.iter().filter(|other| one.can_meet(other)) {
         let passed = ring.in_turn(one, other);
+        // Where the other one waits for the first before its first commit, it waits at the same
+        // lock wherever else the first one is stopped until it takes another.
+        let mut waited_at = None;
         for place in places(&passed) {
-            ring.meet(one, other, place, passed[place]);
+            let is_new =
+                |since: usize| passed[since + 1..=place].iter().any(|it| it.is_after_write);
+            if waited_at.is_none_or(is_new) {
+                let waits = ring.meet(one, other, place, passed[place].port);
+                waited_at = waits.then_some(place);
+            }
         }
     }
     ring.end();
