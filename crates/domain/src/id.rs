@@ -6,6 +6,13 @@ use uuid::Uuid;
 pub trait Id: Copy + Eq + Ord + core::fmt::Display + From<Uuid> + Into<Uuid> + 'static {
     /// The kind's name as error messages say it, for example `issue`.
     const KIND: &'static str;
+
+    /// Reads the name of a file or folder, which ids give exactly as they are displayed: any
+    /// other spelling is somebody else's name.
+    fn of_name(name: &str) -> Option<Self> {
+        let id = Self::from(Uuid::try_parse(name).ok()?);
+        (id.to_string() == name).then_some(id)
+    }
 }
 
 macro_rules! ids {

@@ -1,11 +1,9 @@
 use std::ffi::OsStr;
-use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
-use workforce_domain::id::{CompanyId, RunId};
+use workforce_domain::id::{CompanyId, Id, RunId};
 use workforce_domain::port::{LogError, LogSlice, RunLogs};
 use workforce_domain::time::Timestamp;
 use workforce_folders::{Folder, Kind, remove_folder};
@@ -108,7 +106,7 @@ fn each_file(
     for (_, folder) in folders_of::<CompanyId>(&runs) {
         for name in folder.names()? {
             let log = name.to_str().and_then(LogPart::of_name);
-            let run = log.and_then(|(run, part)| Some((exact_id(OsStr::new(run))?, part)));
+            let run = log.and_then(|(run, part)| Some((RunId::of_name(run)?, part)));
             if let Some((run, part)) = run {
                 outcome = outcome.and(visit(&folder, &name, run, part));
             }
@@ -118,20 +116,13 @@ fn each_file(
 }
 
 /// The folders in a folder whose names are ids; links are none, and what cannot be read has none.
-pub(crate) fn folders_of<I: FromStr + Display>(folder: &Folder) -> Vec<(I, Folder)> {
+pub(crate) fn folders_of<I: Id>(folder: &Folder) -> Vec<(I, Folder)> {
     let names = folder.names().unwrap_or_default();
     let folders = names.into_iter().filter_map(|name| {
-        let id = exact_id(&name)?;
+        let id = I::of_name(name.to_str()?)?;
         Some((id, folder.child(&name).ok()?))
     });
     folders.collect()
-}
-
-/// The id that a name spells as ids are written.
-fn exact_id<I: FromStr + Display>(name: &OsStr) -> Option<I> {
-    let name = name.to_str()?;
-    let id: I = name.parse().ok()?;
-    (id.to_string() == name).then_some(id)
 }
 
 /// When a plain file was last written; `None` for anything else.

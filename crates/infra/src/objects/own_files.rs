@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use nix::sys::stat::FileStat;
 use workforce_domain::attachment::ObjectName;
-use workforce_domain::id::{AssetId, CompanyId};
+use workforce_domain::id::{AssetId, CompanyId, Id as _};
 use workforce_domain::time::Timestamp;
 use workforce_folders::{Folder, Kind};
 
@@ -51,7 +51,7 @@ pub(super) fn discard_unfinished(folder: &Path, before: Timestamp) -> io::Result
     let folder = Folder::open_without_links(folder)?;
     let mut removed = 0;
     for name in folder.names()? {
-        if !name.to_str().is_some_and(is_id::<CompanyId>) {
+        if name.to_str().and_then(CompanyId::of_name).is_none() {
             continue;
         }
         let Some(company) = folder.find(Path::new(&name))? else {
@@ -72,13 +72,10 @@ pub(super) fn discard_unfinished(folder: &Path, before: Timestamp) -> io::Result
 
 fn is_unfinished(name: &str) -> bool {
     name.split_once('#').is_some_and(|(asset, number)| {
-        is_id::<AssetId>(asset) && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+        AssetId::of_name(asset).is_some()
+            && !number.is_empty()
+            && number.bytes().all(|b| b.is_ascii_digit())
     })
-}
-
-/// Whether a name spells an id as ids are written.
-fn is_id<I: core::str::FromStr + core::fmt::Display>(name: &str) -> bool {
-    name.parse::<I>().is_ok_and(|id| id.to_string() == name)
 }
 
 fn is_older(stat: &FileStat, before: Timestamp) -> bool {

@@ -8,8 +8,9 @@ use anyhow::{Context, bail, ensure};
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use workforce_domain::id::{AssetId, CompanyId, RunId};
+use workforce_domain::id::{AssetId, CompanyId, Id as _, RunId};
 use workforce_domain::port::{Clock, KeyId};
+use workforce_guard::LogPart;
 use workforce_infra::clock::SystemClock;
 use workforce_infra::store::DatabaseState;
 
@@ -219,17 +220,18 @@ fn is_known(path: &str) -> bool {
 }
 
 pub(super) fn is_company(name: &str) -> bool {
-    name.parse::<CompanyId>().is_ok()
+    CompanyId::of_name(name).is_some()
 }
 
 pub(super) fn is_asset(name: &str) -> bool {
-    name.parse::<AssetId>().is_ok()
+    AssetId::of_name(name).is_some()
 }
 
 /// The log of a run, or the notes beside it.
 pub(super) fn is_log(name: &str) -> bool {
-    name.split_once('.').is_some_and(|(run, kind)| {
-        ["log", "log.times", "log.z"].contains(&kind) && run.parse::<RunId>().is_ok()
+    LogPart::of_name(name).is_some_and(|(run, part)| {
+        matches!(part, LogPart::Text | LogPart::Notes | LogPart::Packed)
+            && RunId::of_name(run).is_some()
     })
 }
 

@@ -256,8 +256,12 @@ impl Staging {
             );
         }
         // What a restore left that was cut short: we have the lock, so nobody else needs it.
+        let is_ours = match folder.symlink_metadata() {
+            Ok(found) => found.is_dir() && folder.join(MARKER).is_file(),
+            Err(_) => true,
+        };
         ensure!(
-            folder.symlink_metadata().is_err() || folder.join(MARKER).is_file(),
+            is_ours,
             "no restore made {}: move it away",
             folder.display()
         );
