@@ -6,20 +6,15 @@ use anyhow::{Context as _, Result};
 
 use crate::command::{self, cargo, has_cargo_subcommand};
 use crate::repository::Repository;
-use crate::test::BUCKET_FEATURES;
 use crate::{clients, packages, test, tidy};
 
 /// Runs every check in the order of its price, and stops at the first that fails.
 pub(crate) fn run(repository: &Repository) -> Result<()> {
     let cargo = |arguments: &str| cargo(repository, arguments.split(' '));
     step("formatting", cargo("fmt --all -- --check"))?;
-    // One look at the workspace with buckets takes half the time of two. That it holds together
-    // without them is seen with each database alone.
     step(
         "lints",
-        cargo(&format!(
-            "clippy --workspace --all-targets --features {BUCKET_FEATURES} -- -D warnings"
-        )),
+        cargo("clippy --workspace --all-targets -- -D warnings"),
     )?;
 
     println!("\n== rules of the repository");
@@ -34,9 +29,7 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
         println!("skipped: Node.js, npm or Python is not installed");
     }
 
-    let mut documentation = cargo(&format!(
-        "doc --workspace --no-deps --features {BUCKET_FEATURES}"
-    ));
+    let mut documentation = cargo("doc --workspace --no-deps");
     documentation.env("RUSTDOCFLAGS", "-D warnings");
     step("documentation", documentation)?;
     for database in ["sqlite", "postgres"] {

@@ -15,8 +15,6 @@ use crate::test_count::{self, TestCount};
 
 /// The package whose examples show how to embed it, and so must run.
 const PACKAGE_WITH_EXAMPLES: &str = "workforce-domain";
-/// Attachments in a bucket, and a server for their tests, which are off otherwise.
-pub(crate) const BUCKET_FEATURES: &str = "workforce/s3,workforce-testkit/s3";
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct Options {
@@ -90,19 +88,12 @@ fn run_all(
         (true, true) => answers.check(repository, &["sqlite", "postgres"]),
     };
 
-    let bucket_outcome = run_bucket_tests(repository, total);
     let doc_tests = cargo(repository, ["test", "--doc", "--workspace"]);
     let doc_outcome = test_count::run(doc_tests, total);
     let example_outcome = run_examples(repository);
 
     // All of them ran, so that one report holds every failure.
-    let outcomes = [
-        outcome,
-        answers_outcome,
-        bucket_outcome,
-        doc_outcome,
-        example_outcome,
-    ];
+    let outcomes = [outcome, answers_outcome, doc_outcome, example_outcome];
     let failures: Vec<String> = outcomes
         .into_iter()
         .filter_map(Result::err)
@@ -113,20 +104,6 @@ fn run_all(
     } else {
         bail!("{}", failures.join("\nerror: "))
     }
-}
-
-/// Runs the tests of attachments in a bucket, which need a feature that is off otherwise, and
-/// bring a server along.
-fn run_bucket_tests(repository: &Repository, total: &mut TestCount) -> Result<()> {
-    let mut tests = if has_cargo_subcommand(repository, "nextest") {
-        cargo(repository, ["nextest", "run"])
-    } else {
-        cargo(repository, ["test", "--no-fail-fast"])
-    };
-    // Of the workspace, so that what it depends on is not built again with other features.
-    tests.args(["--workspace", "--test", "objects"]);
-    tests.args(["--features", BUCKET_FEATURES]);
-    test_count::run(tests, total)
 }
 
 /// Runs the examples that the tests have built.
