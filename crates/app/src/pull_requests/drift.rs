@@ -66,7 +66,7 @@ pub enum Obstacle {
     Passing,
     /// The board may want to look.
     Told(String),
-    /// Both branches changed the same.
+    /// Both branches changed the same, or what the server does not merge.
     Conflict(String),
 }
 

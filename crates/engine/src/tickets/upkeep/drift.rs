@@ -144,7 +144,11 @@ async fn merge(
         Ok(done) => done,
         Err(failure) => {
             let head = opened.head().ok();
-            let is_conflict = failure.fault == StepFault::SyncConflict;
+            // What the server does not merge, such as files with a merge driver, is a conflict too.
+            let is_conflict = matches!(
+                failure.fault,
+                StepFault::SyncConflict | StepFault::UnsafeFiles
+            );
             let mut outcome = stopped(failure, head.as_ref().filter(|it| **it != pushed));
             if let (DriftOutcome::Stopped { obstacle, .. }, Some(head), true) =
                 (&mut outcome, &head, is_conflict)

@@ -142,6 +142,40 @@ async fn a_merge_that_could_not_be_pushed_is_pushed_later() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_the_base_branch_has_under_a_filter_is_taken_along_as_it_is() {
+    let site = Site::delivered(sqlite_store()).await;
+    site.push_to("main", ".gitattributes", "vault.* filter=git-crypt\n");
+    let encrypted = "\0GITCRYPT\0encrypted";
+    let base = site.push_to("main", "vault.txt", encrypted);
+    site.look_at_base().await;
+    site.wait_for("ticket.drift_merged", 1).await;
+    assert!(site.has_pushed(&base));
+    let text = fs::read_to_string(site.worktree().join("vault.txt")).expect("a file");
+    assert_eq!(text, encrypted);
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_merge_driver_would_merge_is_left_to_the_agent() {
+    let site = Site::delivered(sqlite_store()).await;
+    site.push_to("main", ".gitattributes", "list.txt merge=sorted\n");
+    let lines = "1\n2\n3\n4\n5\n6\n";
+    site.push_to("main", "list.txt", lines);
+    site.look_at_base().await;
+    site.wait_for("ticket.drift_merged", 1).await;
+    site.push_to("main", "list.txt", &format!("0\n{lines}"));
+    site.push_to("feature/ABC-1", "list.txt", &format!("{lines}7\n"));
+    let pushed = site.pushed();
+    site.look_at_base().await;
+    let told = site.wait_for("ticket.conflict", 1).await;
+    let told = json!(told[0].details);
+    assert_eq!(told["code"], "unsafe_files", "{told}");
+    assert_eq!(told["facts"]["files"][0]["path"], "list.txt", "{told}");
+    assert_eq!(site.pushed(), pushed);
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nothing_moves_under_a_run() {
     let site = Site::delivered(sqlite_store()).await;
     let (pushed, record) = (site.pushed(), site.record());
