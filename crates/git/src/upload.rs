@@ -52,7 +52,7 @@ pub(crate) async fn upload(
     for part in copied.chunks(AT_ONCE) {
         let mut settings = vec![("lfs.locksverify".to_owned(), "false".to_owned())];
         settings.extend(remote.header());
-        let output = Command::of_program(git, program, "push", own.path(), settings)
+        let mut output = Command::of_program(git, program, "push", own.path(), settings)
             .env("GIT_DIR", own.path())
             .remote(git.settings().network_limit)
             .args(["--object-id", &address])
@@ -60,6 +60,8 @@ pub(crate) async fn upload(
             .run()
             .await?;
         if output.code != Some(0) {
+            // It complains on both.
+            output.stderr.append(&mut output.stdout);
             return Err(failed(remote, "lfs push", &output));
         }
     }

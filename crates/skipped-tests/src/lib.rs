@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 
 /// The environment variable that names the file in which each test that was left out notes why and
@@ -13,6 +14,26 @@ pub const LEFT_OUT_VARIABLE: &str = "WORKFORCE_TEST_LEFT_OUT";
 #[must_use]
 pub fn is_failure() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
+}
+
+/// Whether a program is installed; a test without it says that it is left out.
+///
+/// # Panics
+///
+/// It is missing where that [is a failure](is_failure).
+#[track_caller]
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a tool of the tests, and no agent"
+)]
+pub fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    if !found {
+        assert!(!is_failure(), "the tests need {program}");
+        tell(&format!("{program} is not installed"));
+    }
+    found
 }
 
 /// Says that the test of this thread, or a part of it, is left out.

@@ -3,9 +3,10 @@ use std::time::Duration;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::run::{RunErrorCode, RunStatus};
 use workforce_domain::wake::WakeReason;
-use workforce_testkit::store::postgres_store;
+use workforce_testkit::store::{postgres_store, sqlite_store};
 
 use crate::support::{House, Stray, eventually};
+use crate::tickets::site::Site;
 
 const A_MINUTE: Duration = Duration::from_secs(60);
 
@@ -191,4 +192,28 @@ async fn on_a_shared_store_a_predecessor_is_cleared_away_before_its_lease_ends()
     assert_eq!(house.run(kept.id).status, RunStatus::Running);
     assert!(its_child.is_live());
     engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_are_let_into_what_a_predecessor_held_and_not_into_what_another_server_holds() {
+    for store in [Some(sqlite_store()), postgres_store()]
+        .into_iter()
+        .flatten()
+    {
+        let mut site = Site::delivered(store).await;
+        let (gone, another) = (site.house.config().instance, site.house.config().instance);
+        assert_ne!(gone, another);
+        let later = site.house.ports.clock.now().plus(Duration::from_hours(1));
+        for (server, is_over) in [(another, false), (gone, true)] {
+            site.adjust(|record, _| {
+                record.held_until = Some(later);
+                record.held_by = Some(server);
+            });
+            site.restart(|config| config.predecessors = vec![gone])
+                .await;
+            site.engine().recovered().await;
+            assert_eq!(site.record().held_until.is_none(), is_over);
+        }
+        site.close().await;
+    }
 }

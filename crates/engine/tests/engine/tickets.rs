@@ -6,6 +6,6 @@ mod clean_up;
 mod drift;
 mod hanging;
 mod repositories;
-mod site;
+pub(crate) mod site;
 mod watches;
 mod webhook;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use workforce_git::{Branch, Credential, Git, GitError, PushOutcome, Rejection, Remote, Settings};
 
+use crate::lfs;
 use crate::support::{World, branch, committed, git, message, write};
 
 const TOKEN: &str = "t0p-s3cret";
@@ -64,6 +65,9 @@ fn answer(mut stream: TcpStream, root: &Path) -> Option<()> {
         let text = reply("401 Unauthorized", "WWW-Authenticate: Basic realm=x\r\n");
         return stream.write_all(text.as_bytes()).ok();
     }
+    if let Some(text) = answer_of_lfs(&method, &target, header("host"), &body, root) {
+        return stream.write_all(text.as_bytes()).ok();
+    }
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     let mut backend = Command::new("git")
         .args(["-c", "http.receivepack=true", "http-backend"])
@@ -93,6 +97,93 @@ fn answer(mut stream: TcpStream, root: &Path) -> Option<()> {
     let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\n");
     stream.write_all(head.as_bytes()).ok()?;
     stream.write_all(&output.stdout).ok()
+}
+
+/// What a server of Git LFS answers, which keeps objects in the folder `uploaded`; nothing is
+/// said to what others answer. A file `full` leaves it no room, and `confused` has it ask for other
+/// sizes.
+fn answer_of_lfs(
+    method: &str,
+    target: &str,
+    host: &str,
+    body: &[u8],
+    root: &Path,
+) -> Option<String> {
+    let reply = |status: &str, body: &str| {
+        let kind = "Content-Type: application/vnd.git-lfs+json";
+        let size = body.len();
+        format!(
+            "HTTP/1.1 {status}\r\nConnection: close\r\n{kind}\r\nContent-Length: {size}\r\n\r\n{body}"
+        )
+    };
+    if target.ends_with("/remote.git/info/lfs/objects/batch") {
+        if root.join("full").exists() {
+            return Some(reply("507 Full", r#"{"message":"no room is left"}"#));
+        }
+        let mut text = String::from_utf8_lossy(body).into_owned();
+        if root.join("confused").exists() {
+            text = text.replace(r#""size":3"#, r#""size":0"#);
+        }
+        let objects = text.split(r#"{"oid":""#).skip(1).filter_map(|rest| {
+            let (object, _) = rest.split_once('}')?;
+            let href = format!("http://{host}/uploaded/{}", &object[..64]);
+            Some(format!(
+                r#"{{"oid":"{object},"actions":{{"upload":{{"href":"{href}"}}}}}}"#
+            ))
+        });
+        let objects = objects.collect::<Vec<_>>().join(",");
+        let answer = format!(r#"{{"transfer":"basic","objects":[{objects}]}}"#);
+        return Some(reply("200 OK", &answer));
+    }
+    if method == "PUT" && target.starts_with("/uploaded/") {
+        let file = root.join(&target[1..]);
+        std::fs::create_dir_all(file.parent()?).ok()?;
+        std::fs::write(file, body).ok()?;
+        return Some(reply("200 OK", ""));
+    }
+    None
+}
+
+#[tokio::test]
+async fn objects_of_git_lfs_are_uploaded_with_the_token_or_nothing_is_pushed() {
+    if !workforce_skipped_tests::has("git-lfs") {
+        return;
+    }
+    let world = lfs::with_lfs().await;
+    let address = serve(world.path(""));
+    let plain = Remote::new(&format!("{address}/remote.git")).unwrap();
+    let remote = plain.clone().with_credential(Credential::token(TOKEN));
+    let worktree = world.worktree().await;
+    for name in ["one", "two"] {
+        write(worktree.path(), &format!("{name}.bin"), name);
+    }
+    let head = committed(worktree.commit(&message("Work")).await.unwrap());
+
+    std::fs::write(world.path("full"), "").unwrap();
+    let refused = worktree.push(&remote, &head).await.unwrap_err();
+    assert!(refused.to_string().contains("no room is left"), "{refused}");
+    let pushed = world.git.remote_head(&remote, &branch()).await.unwrap();
+    assert_eq!(pushed, None);
+    std::fs::remove_file(world.path("full")).unwrap();
+    std::fs::write(world.path("confused"), "").unwrap();
+    let refused = worktree.push(&remote, &head).await.unwrap_err();
+    assert!(refused.to_string().contains("corrupt"), "{refused}");
+    std::fs::remove_file(world.path("confused")).unwrap();
+    let other = plain.with_credential(Credential::token("an0ther"));
+    let refused = worktree.push(&other, &head).await.unwrap_err();
+    assert!(
+        matches!(refused, GitError::Unauthorized { .. }),
+        "{refused}"
+    );
+
+    let pushed = worktree.push(&remote, &head).await.unwrap();
+    assert_eq!(pushed, PushOutcome::Pushed);
+    for content in ["one", "two"] {
+        let object = lfs::object(content);
+        let (_, oid) = object.rsplit_once('/').unwrap();
+        let uploaded = std::fs::read_to_string(world.path("uploaded").join(oid));
+        assert_eq!(uploaded.unwrap(), content);
+    }
 }
 
 #[tokio::test]

@@ -15,14 +15,14 @@ fn pointer(content: &str) -> String {
 }
 
 /// Where the object of `content` is, below the folder of a repository.
-fn object(content: &str) -> String {
+pub(crate) fn object(content: &str) -> String {
     let pointer = pointer(content);
     let oid = pointer.split(['\n', ':']).nth(3).unwrap();
     format!("lfs/objects/{}/{}/{oid}", &oid[..2], &oid[2..4])
 }
 
 /// A world with a file in Git LFS, whose object the remote has.
-async fn with_lfs() -> World {
+pub(crate) async fn with_lfs() -> World {
     let world = World::new().await;
     write(&world.source(), "old.bin", &pointer("old\n"));
     world.move_main(
@@ -40,22 +40,6 @@ async fn refused(worktree: &Worktree) -> Vec<(String, Reason)> {
         }
         other => panic!("{other:?}"),
     }
-}
-
-/// Whether there is the program; a test without it says that it is left out.
-#[track_caller]
-fn is_installed() -> bool {
-    let found = std::process::Command::new("git-lfs")
-        .arg("version")
-        .output();
-    if found.is_err() {
-        assert!(
-            !workforce_skipped_tests::is_failure(),
-            "the tests need git-lfs"
-        );
-        workforce_skipped_tests::tell("git-lfs is not installed");
-    }
-    found.is_ok()
 }
 
 #[tokio::test]
@@ -99,7 +83,7 @@ async fn a_pointer_without_an_object_is_refused() {
 
 #[tokio::test]
 async fn files_are_committed_as_pointers_and_their_objects_uploaded() {
-    if !is_installed() {
+    if !workforce_skipped_tests::has("git-lfs") {
         return;
     }
     let world = with_lfs().await;
@@ -180,7 +164,7 @@ async fn without_the_program_files_are_refused_and_pointers_kept() {
 
 #[tokio::test]
 async fn a_damaged_object_is_not_uploaded() {
-    if !is_installed() {
+    if !workforce_skipped_tests::has("git-lfs") {
         return;
     }
     let world = with_lfs().await;

@@ -222,6 +222,27 @@ on_both! {
         site.office.works(&server);
     }
 
+    fn a_repair_leaves_what_others_put_among_the_folders_of_runs(database) {
+        let site = Site::new(database);
+        let nobodys = "0190b7a0-0000-7000-8000-000000000000";
+        let of_company = site.run_folder("exp1").with_file_name("");
+        let strangers = ["exp1", nobodys, &site.runs[0].to_uppercase()].map(|it| of_company.join(it));
+        let elsewhere = site.data.path().join("runs/experiments");
+        let long_ago = std::time::SystemTime::UNIX_EPOCH;
+        for folder in strangers.iter().chain([&elsewhere]) {
+            std::fs::create_dir_all(folder).unwrap();
+            std::fs::write(folder.join("model.pt"), "weights").unwrap();
+            File::open(folder).unwrap().set_modified(long_ago).unwrap();
+        }
+        std::os::unix::fs::symlink(&elsewhere, of_company.join(&site.runs[1])).unwrap();
+        site.doctor(&["--fix"], &[]).finds_nothing_in("run-folders");
+        for folder in strangers.iter().chain([&elsewhere]) {
+            let kept = std::fs::read_to_string(folder.join("model.pt"));
+            assert_eq!(kept.unwrap(), "weights", "{}", folder.display());
+        }
+        assert!(of_company.join(&site.runs[1]).is_symlink());
+    }
+
     fn what_cannot_be_repaired_is_told(database) {
         let site = Site::new(database);
         let told = |site: &Site, check: &str, level: &str| {

@@ -105,7 +105,7 @@ fn a_backup_that_was_changed_is_refused_before_anything_is_made() {
     is_refused(&workforce("restore", &backup, &target, &[]), "is not empty");
 }
 
-fn sha256(text: &str) -> String {
+pub(crate) fn sha256(text: &str) -> String {
     use sha2::Digest;
     let digest = sha2::Sha256::digest(text.as_bytes());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -126,6 +126,43 @@ fn of_two_backups_into_one_folder_one_is_made() {
     assert_eq!(names(place.path()), ["backup"]);
     let target = place.path().join("new");
     succeeds(&workforce("restore", &backup, &target, &[]));
+}
+
+#[test]
+fn what_no_restore_left_stays() {
+    let (data, place) = (folder(), folder());
+    let server = Server::start(data.path());
+    Office::open(&server);
+    let backup = place.path().join("backup");
+    succeeds(&workforce("backup", &backup, data.path(), &[]));
+    let (target, elsewhere) = (place.path().join("new"), place.path().join("elsewhere"));
+    for folder in [&target, &elsewhere] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    let staging = target.join(".restoring");
+    let kept = "somebody's only copy";
+    let refused = |file: &Path| {
+        let restore = workforce("restore", &backup, &target, &[]);
+        is_refused(&restore, "no restore made");
+        assert_eq!(std::fs::read_to_string(file).unwrap(), kept);
+        assert_eq!(names(&target), [".restoring"]);
+    };
+
+    std::fs::create_dir(&staging).unwrap();
+    std::fs::write(staging.join("workforce.db"), kept).unwrap();
+    refused(&staging.join("workforce.db"));
+
+    std::fs::remove_dir_all(&staging).unwrap();
+    std::fs::write(&staging, kept).unwrap();
+    refused(&staging);
+
+    // What a link leads to is not what a restore made, whatever is there.
+    std::fs::remove_file(&staging).unwrap();
+    let marker = data.path().join("workforce.installation");
+    std::fs::copy(marker, elsewhere.join("workforce.installation")).unwrap();
+    std::fs::write(elsewhere.join("notes"), kept).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &staging).unwrap();
+    refused(&elsewhere.join("notes"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use workforce_forge_imitation::ImitatedForge;
 use super::repositories::{commit_at, git, try_git, write};
 use super::scene::{Host, Scene, Ticket, id_of};
 use crate::office::on_both;
+use crate::refused_backups::sha256;
 
 on_both! {
     fn what_a_filter_would_hide_is_not_pushed(database) {
@@ -44,6 +45,67 @@ on_both! {
         assert_eq!(status, 200, "{answer}");
         let pushed = git(&scene.remote, &["show", &format!("{}:vault/notes.txt", ticket.branch)]);
         assert_eq!(pushed, "\0GITCRYPT\0encrypted");
+    }
+
+    fn a_pull_request_that_is_open_gets_nothing_that_a_filter_would_hide(database) {
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        commit_at(&scene.remote, "main", ".gitattributes", "vault/** filter=git-crypt\n");
+        let (ticket, approval) = scene.ticket_to_merge("ABC-1");
+        let (status, answer) = scene.approve(&approval);
+        assert_eq!(status, 200, "{answer}");
+        let pushed = git(&scene.remote, &["rev-parse", &ticket.branch]);
+
+        take_up_again(&scene, &ticket);
+        write(&ticket.worktree, "vault/notes.txt", "plain text\n");
+        says_done(&scene, &ticket);
+        is_about_the_vault(&refused(&scene, &ticket, 1)["facts"]);
+        write(&ticket.worktree, "vault/notes.txt", "\0GITCRYPT\0encrypted");
+        says_done(&scene, &ticket);
+        let approval = id_of(&scene.asked(&ticket.issue, "approve_push_to_existing_pr"));
+        write(&ticket.worktree, "vault/notes.txt", "plain text again\n");
+        let (status, answer) = scene.approve(&approval);
+        assert_eq!((status, &answer["code"]), (409, &json!("unsafe_files")), "{answer}");
+        is_about_the_vault(&answer["details"]);
+        assert_eq!(git(&scene.remote, &["rev-parse", &ticket.branch]), pushed);
+
+        write(&ticket.worktree, "vault/notes.txt", "\0GITCRYPT\0encrypted");
+        let (status, answer) = scene.approve(&approval);
+        assert_eq!(status, 200, "{answer}");
+        let pushed = git(&scene.remote, &["show", &format!("{}:vault/notes.txt", ticket.branch)]);
+        assert_eq!(pushed, "\0GITCRYPT\0encrypted");
+    }
+
+    fn files_in_git_lfs_are_pushed_as_pointers_after_their_objects(database) {
+        if !workforce_skipped_tests::has("git-lfs") {
+            return;
+        }
+        let scene = Scene::open(database, Host::Forge(ImitatedForge::GitHub));
+        let attributes = "*.bin filter=lfs diff=lfs merge=lfs -text\n";
+        commit_at(&scene.remote, "main", ".gitattributes", attributes);
+        let ticket = scene.begin_ticket("ABC-1");
+        scene.do_work(&ticket, |worktree| write(worktree, "big.bin", "first\n"));
+        for (content, kind) in [
+            ("first\n", "approve_pull_request"),
+            ("second\n", "approve_push_to_existing_pr"),
+        ] {
+            let approval = id_of(&scene.asked(&ticket.issue, kind));
+            let oid = sha256(content);
+            let object = format!("lfs/objects/{}/{}/{oid}", &oid[..2], &oid[2..4]);
+            let object = scene.remote.join(object);
+            assert!(!object.exists(), "it is uploaded before the board agrees");
+            let (status, answer) = scene.approve(&approval);
+            assert_eq!(status, 200, "{answer}");
+            let pushed = git(&scene.remote, &["show", &format!("{}:big.bin", ticket.branch)]);
+            let lines: Vec<_> = pushed.lines().skip(1).collect();
+            let size = format!("size {}", content.len());
+            assert_eq!(lines, [format!("oid sha256:{oid}"), size], "{pushed}");
+            assert_eq!(std::fs::read_to_string(object).unwrap(), content);
+            if content == "first\n" {
+                take_up_again(&scene, &ticket);
+                write(&ticket.worktree, "big.bin", "second\n");
+                says_done(&scene, &ticket);
+            }
+        }
     }
 
     fn an_agent_is_woken_to_leave_out_what_has_a_filter(database) {
@@ -108,6 +170,14 @@ fn is_about_the_vault(facts: &Value) {
         reason.contains("leave it to somebody who has the filter"),
         "{facts}"
     );
+}
+
+/// The board wants more of a ticket that was done, and its agent begins.
+#[track_caller]
+fn take_up_again(scene: &Scene<'_>, ticket: &Ticket) {
+    let path = format!("/api/issues/{}", ticket.issue);
+    scene.ask("PATCH", &path, None, &json!({ "status": "todo" }));
+    scene.check_out(&ticket.issue, &scene.lead);
 }
 
 #[track_caller]
