@@ -3,6 +3,7 @@
 //! A server removes and rewrites files there while nobody watches. So it uses a folder only when
 //! that is new, or bears the marker of an earlier server.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, FileType};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _};
@@ -172,7 +173,9 @@ impl DataFolder {
             .collect();
         let marker = read_marker(&folder)?;
         let is_new = |name: &&std::ffi::OsString| {
-            FILES.iter().any(|file| *name == file) || *name == LOST_AND_FOUND
+            FILES.iter().any(|file| *name == file)
+                || *name == LOST_AND_FOUND
+                || is_unfinished_marker(name)
         };
         let found = names.iter().find(|name| !is_new(name));
         if let (None, Some(found)) = (&marker, found)
@@ -186,7 +189,10 @@ impl DataFolder {
         let is_there = |name: &&str| names.iter().any(|it| it == name);
         Ok(Self {
             installation: marker.flatten(),
-            leftovers: FOLDERS.into_iter().filter(|it| is_there(it)).collect(),
+            leftovers: FOLDERS
+                .into_iter()
+                .filter(|it| OF_DATABASE.contains(it) && is_there(it))
+                .collect(),
             path: folder,
         })
     }
@@ -293,6 +299,13 @@ fn read_marker(folder: &Path) -> Result<Option<Option<InstallationId>>, DataFold
             must: "one",
         }),
     }
+}
+
+/// A marker that another server writes just now, or was killed before it had its name.
+fn is_unfinished_marker(name: &OsStr) -> bool {
+    let begin = format!("{MARKER}.");
+    name.to_str()
+        .is_some_and(|name| name.starts_with(&begin) && name.ends_with(".new"))
 }
 
 /// Whether servers that left no marker used the folder.

@@ -117,6 +117,10 @@ on_both! {
     fn a_database_that_is_gone_is_not_replaced(database) {
         let (data, _) = used(database);
         lose(data.path(), database);
+        // What tickets left stays where it is: git knows worktrees by their places.
+        for of_tickets in ["git", "worktrees"] {
+            fs::create_dir_all(data.path().join(of_tickets)).unwrap();
+        }
         let before = content(data.path());
         for _again in 0..2 {
             let log = refusal(data.path(), database);
