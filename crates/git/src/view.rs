@@ -93,10 +93,14 @@ impl View {
         let (repository, to) = (self.repository.clone(), self.attributes());
         run_blocking(move || {
             let limit = usize::try_from(MAX_READ_BY_GIT).unwrap_or(usize::MAX);
-            let info = repository.folder().find(Path::new("info"))?;
-            match info.map(|it| it.read("attributes", limit)).transpose()? {
-                Some(Some(text)) => fs::write(to, text),
-                _ => Ok(()),
+            // Not to be found is one thing, and to be hidden behind a link another.
+            let info = match repository.folder().child("info".as_ref()) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                found => found?,
+            };
+            match info.read("attributes", limit)? {
+                Some(text) => fs::write(to, text),
+                None => Ok(()),
             }
         })
         .await

@@ -169,6 +169,13 @@ async fn attributes_count_wherever_they_stand() {
     let hidden = worktree.commit(&message("Work")).await.unwrap_err();
     assert!(matches!(hidden, GitError::Tampered { .. }), "{hidden}");
     assert!(hidden.to_string().contains("info/attributes"), "{hidden}");
+
+    fs::remove_file(info.join("info/attributes")).unwrap();
+    write(&info, "info/attributes", "more filter=beside\n");
+    fs::rename(info.join("info"), world.path("info")).unwrap();
+    symlink(world.path("info"), info.join("info")).unwrap();
+    let hidden = worktree.commit(&message("Work")).await.unwrap_err();
+    assert!(matches!(hidden, GitError::Tampered { .. }), "{hidden}");
 }
 
 #[tokio::test]
