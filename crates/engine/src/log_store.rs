@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use workforce_domain::id::{CompanyId, Id, RunId};
 use workforce_domain::port::{LogError, LogSlice, RunLogs};
 use workforce_domain::time::Timestamp;
-use workforce_folders::{Folder, Kind, remove_folder};
+use workforce_folders::{Folder, Kind};
 use workforce_guard::{LogPart, pack_log, read_log};
 
 use crate::config::log_path;
@@ -47,9 +47,41 @@ impl RunLogs for FileRunLogs {
     }
 
     fn delete(&self, company: CompanyId) -> Result<(), LogError> {
-        remove_folder(&self.runs_dir.join(company.to_string()))
-            .map_err(|error| LogError(error.into()))
+        delete_all(&self.runs_dir, company).map_err(|error| LogError(error.into()))
     }
+}
+
+/// Deletes the logs of a company and what else its runs left, and its folder unless others put
+/// something there.
+fn delete_all(runs_dir: &Path, company: CompanyId) -> io::Result<()> {
+    let runs = match Folder::open_without_links(runs_dir) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    let name = company.to_string();
+    let Some(folder) = runs.find(Path::new(&name))? else {
+        return Ok(());
+    };
+    let mut is_empty = true;
+    for (name, kind) in folder.kinds()? {
+        match kind {
+            Some(Kind::File) if of_run(&name).is_some() => folder.remove_file(&name)?,
+            Some(Kind::Folder) if name.to_str().and_then(RunId::of_name).is_some() => {
+                folder.remove_tree(&name)?;
+            }
+            _ => is_empty = false,
+        }
+    }
+    if is_empty {
+        runs.remove_empty(OsStr::new(&name))?;
+    }
+    Ok(())
+}
+
+/// The run and the part of its log that a file is named after.
+fn of_run(name: &OsStr) -> Option<(RunId, LogPart)> {
+    let (run, part) = LogPart::of_name(name.to_str()?)?;
+    Some((RunId::of_name(run)?, part))
 }
 
 /// Deletes the logs that nobody wrote to since an instant.
@@ -105,9 +137,7 @@ fn each_file(
     let mut outcome = Ok(());
     for (_, folder) in folders_of::<CompanyId>(&runs) {
         for name in folder.names()? {
-            let log = name.to_str().and_then(LogPart::of_name);
-            let run = log.and_then(|(run, part)| Some((RunId::of_name(run)?, part)));
-            if let Some((run, part)) = run {
+            if let Some((run, part)) = of_run(&name) {
                 outcome = outcome.and(visit(&folder, &name, run, part));
             }
         }

@@ -226,14 +226,37 @@ async fn nothing_behind_a_link_is_removed() {
     assert!(kept.exists());
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_logs_of_a_deleted_company_go_and_no_others() {
+#[test]
+fn what_runs_of_a_deleted_company_left_goes_and_nothing_else() {
     let house = House::new();
     let logs = FileRunLogs::new(house.config().runs_dir);
-    let gone = written(&house, &house.company.to_string(), "a.log", Duration::ZERO);
-    let other = written(&house, "other", "a.log", Duration::ZERO);
+    let company = house.company.to_string();
+    let run = RunId::from(house.ports.ids.next()).to_string();
+    let now = Duration::ZERO;
+    let own = [
+        written(&house, &company, &format!("{run}.log"), now),
+        written(&house, &company, &format!("{run}.log.times"), now),
+        written(&house, &format!("{company}/{run}"), "prompt", now),
+    ];
+    let others = [
+        written(&house, &company, "notes.txt", now),
+        written(&house, &company, "a.log", now),
+        written(&house, &format!("{company}/exp1"), "model.pt", now),
+        written(&house, "other", &format!("{run}.log"), now),
+    ];
     for _again in 0..2 {
         logs.delete(house.company).expect("no logs");
-        assert!(!gone.exists() && other.exists());
+        assert!(own.iter().all(|it| !it.exists()));
+        assert!(others.iter().all(|it| it.exists()));
     }
+    let folder = house.config().runs_dir.join(company);
+    fs::remove_dir_all(&folder).expect("a folder");
+    written(
+        &house,
+        &house.company.to_string(),
+        &format!("{run}.log"),
+        now,
+    );
+    logs.delete(house.company).expect("no logs");
+    assert!(!folder.exists());
 }
