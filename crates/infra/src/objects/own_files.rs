@@ -73,7 +73,9 @@ pub(super) fn discard_unfinished(folder: &Path, before: Timestamp) -> io::Result
 fn is_unfinished(name: &str) -> bool {
     name.split_once('#').is_some_and(|(asset, number)| {
         AssetId::of_name(asset).is_some()
-            && !number.is_empty()
+            && number
+                .parse::<u64>()
+                .is_ok_and(|it| it.to_string() == number)
             && number.bytes().all(|b| b.is_ascii_digit())
     })
 }

@@ -95,20 +95,29 @@ pub(super) fn look_with_database(
 
 /// A file or folder whose permissions others have a part in that is forbidden.
 fn exposed(path: &Path, forbidden: u32) -> Option<Finding> {
-    let mode = path.symlink_metadata().ok()?.permissions().mode() & 0o7777;
+    let mode = path.metadata().ok()?.permissions().mode() & 0o7777;
     if mode & forbidden == 0 {
         return None;
     }
     let right = mode & !forbidden;
     let message = format!("{} has mode {mode:04o}: others can use it", path.display());
-    let advice = format!("run with --fix, or chmod {right:04o}; what is in it may be known");
+    let fix = if path.is_symlink() {
+        ""
+    } else {
+        "run with --fix, or "
+    };
+    let advice = format!("{fix}chmod {right:04o}; what is in it may be known");
     // A folder whose names alone can be read holds nothing that can.
     let is_harmless = path.is_dir() && mode & WRITING == 0;
     let finding = match is_harmless {
         true => Finding::warning("permissions", message, advice),
         false => Finding::problem("permissions", message, advice),
     };
-    Some(finding.fixed_by(Repair::Mode(path.to_owned(), right)))
+    // What a link leads to is somebody else's to change.
+    Some(match path.is_symlink() {
+        true => finding,
+        false => finding.fixed_by(Repair::Mode(path.to_owned(), right)),
+    })
 }
 
 /// Whose rights agents have. The data folder is the server's user's.

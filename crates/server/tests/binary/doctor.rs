@@ -222,6 +222,18 @@ on_both! {
         site.office.works(&server);
     }
 
+    fn the_key_behind_a_link_is_looked_at_and_not_changed(database) {
+        let site = Site::new(database);
+        let (key, elsewhere) = (site.data.path().join("master.key"), folder());
+        let target = elsewhere.path().join("key");
+        std::fs::rename(&key, &target).unwrap();
+        std::os::unix::fs::symlink(&target, &key).unwrap();
+        site.look().finds_nothing_in("permissions");
+        permit(&target, 0o644);
+        site.doctor(&["--fix"], &[]).finds("permissions", "problem");
+        assert_eq!(target.metadata().unwrap().permissions().mode() & 0o777, 0o644);
+    }
+
     fn a_repair_leaves_what_others_put_among_the_folders_of_runs(database) {
         let site = Site::new(database);
         let nobodys = "0190b7a0-0000-7000-8000-000000000000";
