@@ -10,8 +10,10 @@ pub trait Id: Copy + Eq + Ord + core::fmt::Display + From<Uuid> + Into<Uuid> + '
     /// Reads the name of a file or folder, which ids give exactly as they are displayed: any
     /// other spelling is somebody else's name.
     fn of_name(name: &str) -> Option<Self> {
-        let id = Self::from(Uuid::try_parse(name).ok()?);
-        (id.to_string() == name).then_some(id)
+        let uuid = Uuid::try_parse(name).ok()?;
+        let mut displayed = [0; uuid::fmt::Hyphenated::LENGTH];
+        let displayed = uuid.hyphenated().encode_lower(&mut displayed);
+        (name == displayed).then(|| Self::from(uuid))
     }
 }
 
