@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use workforce_domain::id::{CompanyId, Id, RunId};
 use workforce_domain::port::{LogError, LogSlice, RunLogs};
 use workforce_domain::time::Timestamp;
-use workforce_folders::{Folder, Kind};
+use workforce_folders::{Folder, Kind, remove_folder};
 use workforce_guard::{LogPart, pack_log, read_log};
 
 use crate::config::log_path;
@@ -54,28 +54,35 @@ impl RunLogs for FileRunLogs {
 /// Deletes the logs of a company and what else its runs left, and its folder unless others put
 /// something there.
 fn delete_all(runs_dir: &Path, company: CompanyId) -> io::Result<()> {
-    let runs = match Folder::open_without_links(runs_dir) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        opened => opened?,
-    };
-    let name = company.to_string();
-    let Some(folder) = runs.find(Path::new(&name))? else {
+    let Some(runs) = opened(runs_dir)? else {
         return Ok(());
     };
-    let mut is_empty = true;
+    let company = company.to_string();
+    let Some(folder) = runs.find(Path::new(&company))? else {
+        return Ok(());
+    };
     for (name, kind) in folder.kinds()? {
         match kind {
             Some(Kind::File) if of_run(&name).is_some() => folder.remove_file(&name)?,
             Some(Kind::Folder) if name.to_str().and_then(RunId::of_name).is_some() => {
-                folder.remove_tree(&name)?;
+                // A run that ends meanwhile removes it as well.
+                remove_folder(&runs_dir.join(&company).join(&name))?;
             }
-            _ => is_empty = false,
+            _ => {}
         }
     }
-    if is_empty {
-        runs.remove_empty(OsStr::new(&name))?;
+    match runs.remove_empty(OsStr::new(&company)) {
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
+        removed => removed,
     }
-    Ok(())
+}
+
+/// The folder of all runs; `None` where there was no run yet.
+fn opened(runs_dir: &Path) -> io::Result<Option<Folder>> {
+    match Folder::open_without_links(runs_dir) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some),
+    }
 }
 
 /// The run and the part of its log that a file is named after.
@@ -130,9 +137,8 @@ fn each_file(
     runs_dir: &Path,
     mut visit: impl FnMut(&Folder, &OsStr, RunId, LogPart) -> io::Result<()>,
 ) -> io::Result<()> {
-    let runs = match Folder::open_without_links(runs_dir) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        opened => opened?,
+    let Some(runs) = opened(runs_dir)? else {
+        return Ok(());
     };
     let mut outcome = Ok(());
     for (_, folder) in folders_of::<CompanyId>(&runs) {
