@@ -1,9 +1,9 @@
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::attachment::{Asset, Attachment, AttachmentLimit, Provider};
+use workforce_domain::attachment::{Asset, Attachment, AttachmentLimit, ObjectName, Provider};
 use workforce_domain::id::{AssetId, CommentId, CompanyId};
 use workforce_domain::issue::IssueRef;
-use workforce_domain::port::{Failure, Reads, Tx};
+use workforce_domain::port::{Failure, ObjectError, ObjectStore, Reads, Tx};
 use workforce_domain::text::{FileName, MediaType};
 
 use super::{AttachmentError, activity_details};
@@ -132,4 +132,22 @@ pub fn add(
         is_new: attachment.asset.id == received.id,
         attachment,
     })
+}
+
+/// Puts received bytes in the place of those of `asset`, which are the same, where these are gone
+/// or cut short. Says whether it did: otherwise nothing refers to what was received.
+///
+/// # Errors
+/// When the place of the bytes fails; what was received is still there then.
+pub fn mend(
+    objects: &dyn ObjectStore,
+    asset: &Asset,
+    received: ObjectName,
+) -> Result<bool, ObjectError> {
+    let length = objects.length(asset.object())?;
+    if length.is_some_and(|length| i64::try_from(length) == Ok(asset.byte_size)) {
+        return Ok(false);
+    }
+    objects.rename(received, asset.object())?;
+    Ok(true)
 }

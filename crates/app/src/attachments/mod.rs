@@ -16,7 +16,7 @@ use workforce_domain::issue::IssueRef;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{AttachmentCursor, Failure, Reads};
 
-pub use add::{ADD, AddAttachment, Added, Admission, Upload, add, admit};
+pub use add::{ADD, AddAttachment, Added, Admission, Upload, add, admit, mend};
 pub use remove::{Removed, remove};
 pub use sweep::{GRACE, SweepError, Swept, sweep};
 

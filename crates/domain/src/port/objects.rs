@@ -37,6 +37,15 @@ pub trait ObjectStore: Send + Sync {
     /// [`ObjectError::Missing`], and when the place fails.
     fn read(&self, name: ObjectName, offset: u64, length: usize) -> Result<Vec<u8>, ObjectError>;
 
+    /// How many bytes an object has; `None` when it is not there.
+    fn length(&self, name: ObjectName) -> Result<Option<u64>, ObjectError>;
+
+    /// Gives an object another name, in the place of whatever has it.
+    ///
+    /// # Errors
+    /// [`ObjectError::Missing`], and when the place fails.
+    fn rename(&self, from: ObjectName, to: ObjectName) -> Result<(), ObjectError>;
+
     /// Deletes an object. One that is not there is deleted already.
     fn delete(&self, name: ObjectName) -> Result<(), ObjectError>;
 

@@ -148,13 +148,13 @@ impl Content {
         let read = state
             .transfers
             .run(move || objects.read(object, offset, size));
-        let read = read.await?;
+        // What is cut short is not there either.
+        let read = read.await?.and_then(|piece| match piece.len() == size {
+            true => Ok(piece),
+            false => Err(ObjectError::Missing(object)),
+        });
         state.missing_objects.note(object, &read);
         let piece = read?;
-        if piece.len() as u64 != length {
-            let short = format!("{object} ends before its length");
-            return Err(ObjectError::Failed(short.into()).into());
-        }
         let rest = Self {
             state,
             object,

@@ -1,11 +1,10 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use actix_web::HttpResponse;
 use tracing::Instrument;
 use utoipa::ToSchema;
 use workforce_app::{Codes, attachments};
-use workforce_domain::attachment::ObjectName;
+use workforce_domain::attachment::{Asset, ObjectName};
 use workforce_domain::id::{AssetId, CommentId};
 use workforce_domain::port::AttachmentCursor;
 
@@ -19,6 +18,7 @@ use crate::paging::Paging;
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_context::{RequestContext, caller_name};
+use crate::state::State;
 use crate::streamed_request::StreamedRequest;
 use crate::upload;
 use bodies::AttachmentBody;
@@ -107,10 +107,10 @@ async fn keep(rqctx: RequestContext, object: ObjectName, form: upload::Form) -> 
         Ok(description) => rqctx.describing(description),
         Err(problem) => return rqctx.refuse(problem),
     };
-    // Whether the transaction went to its end, and what it did with the bytes.
-    let (decided, referred) = (Arc::default(), Arc::default());
-    let (deciding, referring): (Arc<AtomicBool>, Arc<AtomicBool>) =
-        (Arc::clone(&decided), Arc::clone(&referred));
+    let request_id = rqctx.request.request_id.clone();
+    // What the transaction came to, once it went to its end.
+    let outcome = Arc::new(Mutex::new(None));
+    let decided = Arc::clone(&outcome);
     let answer = rqctx
         .write(
             move |rq| {
@@ -119,24 +119,47 @@ async fn keep(rqctx: RequestContext, object: ObjectName, form: upload::Form) -> 
             },
             move |tx, ctx, (company, issue, received)| {
                 let added = attachments::add(tx, ctx, *company, issue, received.clone())?;
-                deciding.store(true, Ordering::SeqCst);
-                referring.store(added.is_new, Ordering::SeqCst);
+                *lock(&decided) = Some(added.clone());
                 Ok(added.attachment)
             },
             |attachment| Reply::created(AttachmentBody::from(attachment)),
         )
         .await;
-    // A commit whose outcome is not known is left to the sweep.
-    let is_doubtful = answer.status().is_server_error() && decided.load(Ordering::SeqCst);
-    let is_kept = answer.status().is_success() && referred.load(Ordering::SeqCst);
-    if !is_doubtful && !is_kept {
+    let added = lock(&outcome).take();
+    let (answer, is_kept) = match added {
+        // A commit whose outcome is not known is left to the sweep.
+        Some(_) if answer.status().is_server_error() => (answer, true),
+        Some(added) if answer.status().is_success() && added.is_new => (answer, true),
+        Some(added) if answer.status().is_success() => {
+            match mend(&state, added.attachment.asset, object).await {
+                Ok(is_mended) => (answer, is_mended),
+                Err(problem) => (problem.answer(&request_id), false),
+            }
+        }
+        Some(_) | None => (answer, false),
+    };
+    if !is_kept {
         delete(&state, object).await;
     }
     answer
 }
 
+/// Uses the bytes that were received where the company had the same, and lost them.
+async fn mend(state: &State, asset: Asset, received: ObjectName) -> Result<bool, Problem> {
+    let (objects, mended) = (Arc::clone(&state.ports.objects), asset.object());
+    let outcome = state
+        .transfers
+        .run(move || attachments::mend(&*objects, &asset, received));
+    let is_mended = outcome.await??;
+    if is_mended {
+        tracing::warn!(object = %mended, "bytes that were missing were received again");
+        state.missing_objects.note(mended, &Ok(()));
+    }
+    Ok(is_mended)
+}
+
 /// Deletes bytes that nothing refers to. What fails is left to the sweep.
-async fn delete(state: &crate::state::State, object: ObjectName) {
+async fn delete(state: &State, object: ObjectName) {
     let objects = Arc::clone(&state.ports.objects);
     let deleted = state.transfers.run(move || objects.delete(object)).await;
     if let Err(problem) = deleted.and_then(|outcome| outcome.map_err(Problem::from)) {
@@ -221,7 +244,7 @@ async fn remove(rqctx: RequestContext) -> HttpResponse {
 
 async fn remove_wholly(rqctx: RequestContext) -> HttpResponse {
     let state = Arc::clone(&rqctx.state);
-    let unshown = Arc::new(std::sync::Mutex::new(None));
+    let unshown = Arc::new(Mutex::new(None));
     let found = Arc::clone(&unshown);
     let answer = rqctx
         .write(
@@ -243,8 +266,6 @@ async fn remove_wholly(rqctx: RequestContext) -> HttpResponse {
     answer
 }
 
-fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -157,6 +157,29 @@ api_tests! {
         assert_eq!(api.get(again["contentPath"].as_str().unwrap()).text, "same");
     }
 
+    fn bytes_that_were_lost_come_back_with_an_equal_upload(api) {
+        let place = Place::of(api);
+        let first = place.attach(api, "a.txt", b"lost bytes");
+        let path = first["contentPath"].as_str().unwrap();
+        let file = api.objects.path().join(
+            format!("{}/{}", id(&place.company), first["assetId"].as_str().unwrap()),
+        );
+        let missing = || api.get("/api/health/ready").ok(200)["missingAttachments"].clone();
+        for left in [None, Some("lost"), Some("")] {
+            match left {
+                Some(left) => std::fs::write(&file, left).unwrap(),
+                None => std::fs::remove_file(&file).unwrap(),
+            }
+            api.get(path).problem(410, "attachment_missing");
+            assert_eq!(missing(), 1);
+            let again = place.attach(api, "b.txt", b"lost bytes");
+            assert_eq!(again["assetId"], first["assetId"]);
+            assert_eq!(missing(), 0);
+            assert_eq!(api.get(path).text, "lost bytes");
+            assert_eq!(objects(api), 1);
+        }
+    }
+
     fn agents_of_another_company_see_nothing(api) {
         let place = Place::of(api);
         let attachment = place.attach(api, "a.txt", b"secret");

@@ -26,7 +26,7 @@ use workforce_domain::time::Timestamp;
 use workforce_vitals::is_full;
 
 pub use location::{Bucket, Credentials, Location, LocationError};
-pub use place::Place;
+pub use place::{Difference, Place};
 use writer::Writer;
 
 /// Objects are listed so many at a time.
@@ -58,6 +58,28 @@ pub enum OpenObjectsError {
         folder: PathBuf,
         /// Whose it is.
         owner: String,
+    },
+    /// Somebody else's files are there.
+    #[error(
+        "{} holds {found} and no attachments of this database: name a new or empty folder with \
+         --attachments-url",
+        .folder.display()
+    )]
+    NotOurs {
+        /// The folder.
+        folder: PathBuf,
+        /// A name in it.
+        found: String,
+    },
+    /// A server with a copy of the database uses it.
+    #[error(
+        "another server keeps its attachments in {}: a copy of its data folder needs a copy of \
+         that one as well; name it with --attachments-url",
+        .folder.display()
+    )]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
     },
     /// The client of the place cannot be made.
     #[error("failed to reach the place of attachments")]
@@ -227,6 +249,28 @@ impl ObjectStore for Objects {
         match self.wait(self.client.get_range(&path, range))? {
             Ok(bytes) => Ok(bytes.into()),
             Err(object_store::Error::NotFound { .. }) => Err(ObjectError::Missing(name)),
+            // Each place has an error of its own for a range that begins after the end.
+            Err(error) => match self.length(name)? {
+                Some(length) if length <= offset => Ok(Vec::new()),
+                _ => Err(failed(error)),
+            },
+        }
+    }
+
+    fn length(&self, name: ObjectName) -> Result<Option<u64>, ObjectError> {
+        let path = self.path(name);
+        match self.wait(self.client.head(&path))? {
+            Ok(object) => Ok(Some(object.size)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    fn rename(&self, from: ObjectName, to: ObjectName) -> Result<(), ObjectError> {
+        let (source, target) = (self.path(from), self.path(to));
+        match self.wait(self.client.rename(&source, &target))? {
+            Ok(()) => Ok(()),
+            Err(object_store::Error::NotFound { .. }) => Err(ObjectError::Missing(from)),
             Err(error) => Err(failed(error)),
         }
     }

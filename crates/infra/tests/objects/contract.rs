@@ -62,6 +62,7 @@ pub(crate) fn noise(length: usize) -> Vec<u8> {
 pub(crate) fn hold_to(objects: &dyn ObjectStore) {
     objects_come_back_whole_and_in_parts(objects);
     what_is_not_there_is_missing(objects);
+    a_renamed_object_replaces_another(objects);
     nothing_is_seen_before_it_is_whole(objects);
     old_objects_are_shown(objects);
 }
@@ -73,6 +74,9 @@ fn objects_come_back_whole_and_in_parts(objects: &dyn ObjectStore) {
         put(objects, name, &bytes, 300_000);
         assert!(objects.read(name, 0, length).unwrap() == bytes, "{length}");
         assert!(objects.read(name, 0, length + 100).unwrap() == bytes);
+        for after in [length as u64, length as u64 + 100] {
+            assert_eq!(objects.read(name, after, 100).unwrap(), b"");
+        }
         let (from, to) = (length / 3, length - length / 4);
         let range = objects.read(name, from as u64, to - from).unwrap();
         assert!(range == bytes[from..to], "{from}..{to}");
@@ -92,6 +96,24 @@ fn what_is_not_there_is_missing(objects: &dyn ObjectStore) {
         objects.read(name, 0, 1),
         Err(ObjectError::Missing(_))
     ));
+}
+
+fn a_renamed_object_replaces_another(objects: &dyn ObjectStore) {
+    let (old, new) = (name(), name());
+    assert!(matches!(
+        objects.rename(new, old),
+        Err(ObjectError::Missing(missing)) if missing == new
+    ));
+    for _ in 0..2 {
+        put(objects, new, b"new", 3);
+        objects.rename(new, old).unwrap();
+        assert_eq!(objects.length(new).unwrap(), None);
+        assert_eq!(objects.length(old).unwrap(), Some(3));
+        assert_eq!(objects.read(old, 0, 10).unwrap(), b"new");
+        put(objects, old, b"longer", 6);
+        assert_eq!(objects.length(old).unwrap(), Some(6));
+    }
+    objects.delete(old).unwrap();
 }
 
 fn nothing_is_seen_before_it_is_whole(objects: &dyn ObjectStore) {
