@@ -95,7 +95,7 @@ pub struct EngineConfig {
     pub exclusive_store: bool,
     /// Servers that are gone for certain and whose processes were on this
     /// host: what they left is cleared away at the start. On an exclusive
-    /// store that is every other one.
+    /// store the runs of every other server are ended, and the processes of these alone.
     pub predecessors: Vec<InstanceId>,
     /// The folder beneath which secrets may lie in files; none when `None`.
     pub secret_files: Option<PathBuf>,

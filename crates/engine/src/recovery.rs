@@ -68,8 +68,14 @@ async fn take_up(state: &Arc<EngineState>, process: &ProcessRecord) -> Result<()
             Found::Alive(..) | Found::Gone => {}
         }
     }
-    kill_leftover_processes(state, process).await?;
-    Ok(())
+    if state.config.predecessors.contains(&process.instance) {
+        kill_leftover_processes(state, process).await?;
+        return Ok(());
+    }
+    // The store is a copy, or was moved here: the process is of the original, whose server may be
+    // at work.
+    tracing::warn!(run = %run, "a run of another data folder is lost; its processes are left alone");
+    delete_process(state, company, run).await
 }
 
 /// Makes a run this server's; false when it has ended or is another one's.

@@ -23,7 +23,7 @@ async fn what_a_dead_server_left_is_killed_failed_and_tried_once_more() {
     std::fs::create_dir_all(&logs).expect("a folder");
     std::fs::write(logs.join(format!("{}.log", lost.id)), "so far\n").expect("a log");
 
-    let engine = house.start();
+    let engine = house.start_after(&[dead], true);
     let runs = eventually("a second run", || {
         Some(house.runs(&[RunStatus::Succeeded])).filter(|runs| !runs.is_empty())
     })
@@ -91,7 +91,7 @@ async fn a_process_that_is_not_the_runs_is_left_alone() {
         tx.engine_mut().delete_process(lost.scope(), lost.id)?;
         Ok::<_, workforce_app::Failure<()>>(tx.engine_mut().record_process(&record)?)
     });
-    let engine = house.start();
+    let engine = house.start_after(&[dead], true);
     assert_eq!(
         house.ended(lost.id).await.error_code,
         Some(RunErrorCode::ProcessLost)
@@ -103,6 +103,28 @@ async fn a_process_that_is_not_the_runs_is_left_alone() {
             .processes()
             .iter()
             .all(|process| process.run != lost.id)
+    );
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_copy_of_a_store_the_processes_of_the_original_go_on() {
+    let house = House::new();
+    house.invoke(house.hire_shell("true"));
+    let original = house.new_instance();
+    let copied = house.claim_as(original, A_MINUTE).run;
+    let stray = Stray::of(copied.id);
+    house.record(original, copied.id, &stray);
+
+    let engine = house.start();
+    let copied = house.ended(copied.id).await;
+    assert_eq!(copied.error_code, Some(RunErrorCode::ProcessLost));
+    assert!(stray.is_live());
+    assert!(
+        house
+            .processes()
+            .iter()
+            .all(|process| process.run != copied.id)
     );
     engine.shutdown().await;
 }
