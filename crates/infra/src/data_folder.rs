@@ -3,7 +3,6 @@
 //! A server removes and rewrites files there while nobody watches. So it uses a folder only when
 //! that is new, or bears the marker of an earlier server.
 
-use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, FileType};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _};
@@ -61,7 +60,7 @@ const OF_DATABASE: [&str; 8] = [
     SNAPSHOTS,
 ];
 /// A new disk has this folder.
-const LOST_AND_FOUND: &str = "lost+found";
+pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 
 /// Why a folder is not used as a data folder.
 #[derive(Debug, thiserror::Error)]
@@ -175,7 +174,8 @@ impl DataFolder {
         let is_new = |name: &&std::ffi::OsString| {
             FILES.iter().any(|file| *name == file)
                 || *name == LOST_AND_FOUND
-                || is_unfinished_marker(name)
+                // Another server writes it just now, or was killed before it had its name.
+                || private_file::is_unfinished(name, MARKER)
         };
         let found = names.iter().find(|name| !is_new(name));
         if let (None, Some(found)) = (&marker, found)
@@ -299,13 +299,6 @@ fn read_marker(folder: &Path) -> Result<Option<Option<InstallationId>>, DataFold
             must: "one",
         }),
     }
-}
-
-/// A marker that another server writes just now, or was killed before it had its name.
-fn is_unfinished_marker(name: &OsStr) -> bool {
-    let begin = format!("{MARKER}.");
-    name.to_str()
-        .is_some_and(|name| name.starts_with(&begin) && name.ends_with(".new"))
 }
 
 /// Whether servers that left no marker used the folder.

@@ -1,5 +1,6 @@
 //! Small files that their owner alone may read.
 
+use std::ffi::OsStr;
 use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -102,6 +103,12 @@ fn temporary_path(path: &Path) -> PathBuf {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".{}.new", HEXLOWER_PERMISSIVE.encode(&suffix)));
     temporary.into()
+}
+
+/// Whether `name` is that of the file `finished` before it is complete.
+pub(crate) fn is_unfinished(name: &OsStr, finished: &str) -> bool {
+    let rest = name.to_str().and_then(|name| name.strip_prefix(finished));
+    rest.is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".new"))
 }
 
 /// A new name outlives a loss of power only when its folder was synced.

@@ -6,6 +6,7 @@ mod setup;
 
 use self::opening::{Opened, open};
 use self::setup::{auth_policy, drop_deaf_clients, reachable, tell_containment, watched_folders};
+use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
@@ -133,8 +134,8 @@ pub(crate) struct Service {
     /// What goes on beside the requests and the runs.
     tasks: JoinSet<()>,
     drain: Duration,
-    /// Kept for as long as the service has runs.
-    _hold: Option<Arc<InstanceFile>>,
+    /// Kept for as long as the service has runs and sweeps.
+    _holds: (Arc<InstanceFile>, Option<File>),
 }
 
 impl Service {
@@ -158,6 +159,7 @@ impl Service {
             store,
             objects,
             location,
+            attachments_lock,
             vault,
         } = opened.await??;
         let prices = Arc::new(match &args.prices {
@@ -179,12 +181,7 @@ impl Service {
         let runs_dir = data_dir.join(RUNS);
         let instance = InstanceId::from(ids.next());
         let api_url = format!("http://{}", reachable(address));
-        // On SQLite the lock of the database does the same.
-        let hold = if exclusive {
-            None
-        } else {
-            Some(hold_folder(&data_dir, instance).await?)
-        };
+        let hold = hold_folder(&data_dir, instance).await?;
         let mut config =
             EngineConfig::new(instance, api_url, &runs_dir, std::env::vars_os(), guard());
         if let Some(cap) = args.max_concurrent_runs {
@@ -200,9 +197,7 @@ impl Service {
         config.http_allow.clone_from(&args.callees.http_allow);
         config.public_url.clone_from(&args.callees.public_url);
         config.exclusive_store = exclusive;
-        if let Some(hold) = &hold {
-            config.predecessors = hold.predecessors().to_vec();
-        }
+        config.predecessors = hold.predecessors().to_vec();
         config.secret_files.clone_from(&args.secret_files);
         config.tickets = args.tickets.settings(&runs_dir)?;
         config.vitals = vitals.clone();
@@ -222,9 +217,7 @@ impl Service {
         let engine = Arc::new(engine);
 
         let mut tasks = JoinSet::new();
-        if let Some(hold) = hold.clone() {
-            tasks.spawn(forget_predecessors(hold, Arc::clone(&engine)));
-        }
+        tasks.spawn(forget_predecessors(Arc::clone(&hold), Arc::clone(&engine)));
         if let Some(every) = args.sweep_every() {
             let (store, objects) = (Arc::clone(&store), Arc::clone(&objects));
             let clock = Arc::clone(&clock);
@@ -312,7 +305,7 @@ impl Service {
             store,
             tasks,
             drain: args.drain(),
-            _hold: hold,
+            _holds: (hold, attachments_lock),
         })
     }
 

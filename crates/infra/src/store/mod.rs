@@ -8,6 +8,7 @@ mod client_environment;
 mod columns;
 mod errors;
 mod feed;
+mod inspection;
 mod invariants;
 mod lock_order;
 mod migrations;
@@ -35,12 +36,13 @@ mod postgres;
 mod sqlite;
 
 pub use client_environment::UnknownParameter;
+pub use inspection::{AssetFile, DatabaseState, Inspection, SchemaState, foreign_table, is_empty};
 pub use invariants::{BrokenInvariant, OffendingRow, broken_invariants, invariant_names};
 pub use open::{AttachmentsNote, Durability, OpenError, OpenOptions, migrate_down, open};
 #[cfg(feature = "sqlite")]
 pub use sqlite::ScratchStore;
 pub use upkeep::{
-    DatabaseState, Inspection, Repair, SchemaState, SnapshotError, TakeOverError, fill_if_empty,
-    is_empty, is_served, knows_migration, repair, snapshot, take_over,
+    Repair, SnapshotError, TakeOverError, fill_if_empty, is_served, knows_migration, repair,
+    snapshot, take_over,
 };
 pub use url::{DatabaseUrl, DatabaseUrlError};

@@ -11,7 +11,7 @@ use clap::Args;
 use workforce_domain::port::{KeyId, StoreError};
 use workforce_infra::data_folder::DataFolder;
 use workforce_infra::objects::Location;
-use workforce_infra::store::{DatabaseUrl, Inspection, snapshot};
+use workforce_infra::store::{AssetFile, DatabaseUrl, Inspection, snapshot};
 use workforce_infra::vault::key_of;
 
 use super::files;
@@ -129,7 +129,7 @@ impl Making<'_> {
         &mut self,
         url: &DatabaseUrl,
         pg_dump: &Path,
-    ) -> anyhow::Result<(Manifest, Vec<String>)> {
+    ) -> anyhow::Result<(Manifest, Vec<AssetFile>)> {
         let unread = || format!("failed to read the database {url}");
         let (kind, name) = match url.sqlite_path() {
             Some(_) => (DatabaseKind::Sqlite, SQLITE),
@@ -164,21 +164,23 @@ impl Making<'_> {
     /// Refuses a backup without files that its database names, unless they may be missing.
     fn check_attachments(
         &self,
-        assets: &[String],
+        assets: &[AssetFile],
         location: &Location,
         may_be_missing: bool,
     ) -> anyhow::Result<()> {
-        let is_copied = |asset: &&String| {
-            let (company, file) = asset.split_once('/').unwrap_or_default();
-            self.copied.contains(&(company.to_owned(), file.to_owned()))
-        };
-        let missing: Vec<_> = assets.iter().filter(|it| !is_copied(it)).collect();
+        let missing: Vec<_> = assets
+            .iter()
+            .filter(|asset| !asset.is_in(&self.folder.join(ATTACHMENTS)))
+            .collect();
         if missing.is_empty() {
             return Ok(());
         }
-        let named: Vec<_> = missing.iter().map(|it| format!("\n  {it}")).collect();
+        let named: Vec<_> = missing
+            .iter()
+            .map(|it| format!("\n  {}", it.name))
+            .collect();
         let told = format!(
-            "{} attachments of the database are not in {location}:{}",
+            "{} attachments of the database are not in {location}, or not as long as they were:{}",
             missing.len(),
             named.concat()
         );
@@ -186,7 +188,7 @@ impl Making<'_> {
             logging::say(&format!("warning: {told}"));
             return Ok(());
         }
-        bail!("{told}\nput them back, or go on without them with --allow-missing");
+        bail!("{told}\nput them back, or go on without what is missing with --allow-missing");
     }
 
     /// Copies the attachments that were not copied yet. They never change once they have their

@@ -12,7 +12,7 @@ use workforce_infra::clock::SystemClock;
 use workforce_infra::data_folder::{HOMES, MASTER_KEY, SNAPSHOTS};
 use workforce_infra::objects::{Location, Place};
 use workforce_infra::start_token::{FILE_NAME, StartToken};
-use workforce_infra::store::Inspection;
+use workforce_infra::store::{AssetFile, Inspection};
 
 use super::Site;
 use super::finding::{Finding, Repair};
@@ -220,23 +220,26 @@ fn key(site: &Site<'_>, inspection: &mut Inspection) -> Result<Finding, StoreErr
     })
 }
 
-fn attachments(folder: &Path, assets: &[String]) -> Finding {
-    let is_there = |asset: &&String| folder.join(asset).is_file();
-    let missing: Vec<_> = assets.iter().filter(|it| !is_there(it)).collect();
+fn attachments(folder: &Path, assets: &[AssetFile]) -> Finding {
+    let missing: Vec<_> = assets.iter().filter(|it| !it.is_in(folder)).collect();
     if missing.is_empty() {
         let count = assets.len();
         return Finding::ok("attachments", format!("all {count} files are there"));
     }
-    let named: Vec<_> = missing.iter().take(TOLD).map(|it| it.as_str()).collect();
+    let named: Vec<_> = missing
+        .iter()
+        .map(|it| it.name.as_str())
+        .take(TOLD)
+        .collect();
     Finding::problem(
         "attachments",
         format!(
-            "{} files are not in {}: {}",
+            "{} files are not in {}, or not as long as they were: {}",
             missing.len(),
             folder.display(),
             named.join(", ")
         ),
-        "put them back from a backup, or delete their attachments",
+        "put them back from a backup, attach the same files once more, or delete their attachments",
     )
 }
 

@@ -57,26 +57,32 @@ on_both! {
         let file = only_file(&data.path().join("attachments"), &office);
         let aside = elsewhere.path().join("aside");
         let missing = || server.get("/api/health/ready")["missingAttachments"].clone();
-        assert_eq!(missing(), 0);
-        fs::rename(&file, &aside).unwrap();
-        let (status, problem) = server.send("GET", &content, None, &Value::Null);
-        assert_eq!((status, &problem["code"]), (410, &json!("attachment_missing")), "{problem}");
-        assert_eq!(missing(), 1);
-        let mut doctor = binary();
-        doctor.args(["doctor", "--data-dir"]).arg(data.path()).args(database.flags());
-        let told = doctor.env(KEY.0, KEY.1).output().unwrap();
         let name = format!("{}/{}", office.company, file.file_name().unwrap().to_str().unwrap());
-        assert_eq!(told.status.code(), Some(1));
-        assert!(String::from_utf8_lossy(&told.stdout).contains(&name));
-        let backup = elsewhere.path().join("backup");
-        let output = workforce("backup", &backup, data.path(), &database.flags());
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(1) && error.contains(&name), "{error}");
-        assert!(!backup.exists());
-        let flags = [database.flags(), vec!["--allow-missing"]].concat();
-        succeeds(&workforce("backup", &backup, data.path(), &flags));
-        fs::rename(&aside, &file).unwrap();
-        assert_eq!(server.text(&content), (200, "file".to_owned()));
+        for left in [None, Some("fi")] {
+            assert_eq!(missing(), 0);
+            fs::rename(&file, &aside).unwrap();
+            if let Some(left) = left {
+                fs::write(&file, left).unwrap();
+            }
+            let (status, problem) = server.send("GET", &content, None, &Value::Null);
+            assert_eq!((status, &problem["code"]), (410, &json!("attachment_missing")), "{problem}");
+            assert_eq!(missing(), 1);
+            let mut doctor = binary();
+            doctor.args(["doctor", "--data-dir"]).arg(data.path()).args(database.flags());
+            let told = doctor.env(KEY.0, KEY.1).output().unwrap();
+            assert_eq!(told.status.code(), Some(1));
+            assert!(String::from_utf8_lossy(&told.stdout).contains(&name));
+            let backup = elsewhere.path().join("backup");
+            let output = workforce("backup", &backup, data.path(), &database.flags());
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.code() == Some(1) && error.contains(&name), "{error}");
+            assert!(!backup.exists());
+            let flags = [database.flags(), vec!["--allow-missing"]].concat();
+            succeeds(&workforce("backup", &backup, data.path(), &flags));
+            fs::remove_dir_all(&backup).unwrap();
+            fs::rename(&aside, &file).unwrap();
+            assert_eq!(server.text(&content), (200, "file".to_owned()));
+        }
         assert_eq!(missing(), 0);
     }
 
@@ -103,6 +109,76 @@ on_both! {
         let server = Server::start_with(data.path(), &flags, &[KEY]);
         assert_eq!(server.text(&content).0, 200);
     }
+}
+
+#[test]
+fn a_folder_with_files_of_others_is_not_taken_for_attachments() {
+    let (data, files) = (folder(), folder());
+    let id = "01890a5d-ac96-774b-bcce-b302099a8057";
+    fs::create_dir(files.path().join(id)).unwrap();
+    fs::write(files.path().join(id).join(id), "not ours").unwrap();
+    let url = format!("file://{}", files.path().display());
+    for flags in [
+        &["--attachments-url", &url][..],
+        &["--attachments-url", &url, "--attachments-moved"],
+    ] {
+        let log = refused(data.path(), flags);
+        assert!(log.contains("no attachments of this database"), "{log}");
+    }
+    // Nor once there are others of this database elsewhere.
+    let server = Server::start(data.path());
+    let office = Office::open(&server);
+    let content = attach(&server, &office);
+    stop(server);
+    let told = ["--attachments-url", &url, "--attachments-moved"];
+    let log = refused(data.path(), &told);
+    assert!(log.contains("no attachments of this database"), "{log}");
+    assert_eq!(fs::read_dir(files.path()).unwrap().count(), 1);
+    // A copy of its own is taken, whatever lies beside it.
+    let own = files.path().join(&office.company);
+    fs::create_dir(&own).unwrap();
+    let from = only_file(&data.path().join("attachments"), &office);
+    fs::copy(&from, own.join(from.file_name().unwrap())).unwrap();
+    let server = Server::start_with(data.path(), &told, &[]);
+    assert_eq!(server.text(&content), (200, "file".to_owned()));
+}
+
+#[test]
+fn a_folder_that_lost_its_marker_is_not_taken_for_another() {
+    let data = folder();
+    let server = Server::start(data.path());
+    attach(&server, &Office::open(&server));
+    stop(server);
+    let marker = data.path().join("attachments/workforce.attachments");
+    let text = fs::read(&marker).unwrap();
+    fs::remove_file(&marker).unwrap();
+    let log = refused(data.path(), &[]);
+    assert!(log.contains("Is its disk mounted?"), "{log}");
+    for damaged in [&b"\xff\xfe"[..], b"x"] {
+        fs::write(&marker, damaged).unwrap();
+        let log = refused(data.path(), &[]);
+        assert!(
+            log.contains("is damaged") && log.contains("--attachments-moved"),
+            "{log}"
+        );
+    }
+    fs::write(&marker, text).unwrap();
+    stop(Server::start(data.path()));
+}
+
+#[test]
+fn servers_of_one_new_database_start_at_once() {
+    let Some(database) = Database::postgres() else {
+        return;
+    };
+    let (one, two, shared) = (folder(), folder(), folder());
+    let (name, place) = attachments_in(shared.path());
+    std::thread::scope(|scope| {
+        for data in [one.path(), two.path()] {
+            let (flags, place) = (database.flags(), &place);
+            scope.spawn(move || stop(Server::start_with(data, &flags, &[KEY, (name, place)])));
+        }
+    });
 }
 
 #[test]

@@ -11,6 +11,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::json;
 use tempfile::TempDir;
+use workforce_testkit::store::SideConnection;
 
 use crate::backups::{names, succeeds, workforce};
 use crate::harness::{PATIENCE, Server, binary, folder};
@@ -159,6 +160,20 @@ on_both! {
         Server::start_with(data.path(), &database.flags(), &[]).wait_until_ready();
     }
 
+    fn a_database_of_another_program_is_refused_and_stays_as_it_is(database) {
+        let data = folder();
+        let file = data.path().join("workforce.db");
+        let connection = match database {
+            Database::Sqlite => file.to_str().unwrap(),
+            Database::Postgres(database) => database.url(),
+        };
+        SideConnection::to(connection).execute("CREATE TABLE invoices (id integer)");
+        let log = refusal(data.path(), database);
+        assert!(log.contains("the table invoices of another program"), "{log}");
+        SideConnection::to(connection).execute("DROP TABLE invoices");
+        Server::start_with(data.path(), &database.flags(), &[]).wait_until_ready();
+    }
+
     fn a_folder_without_a_marker_is_taken_and_marked(database) {
         let (data, office) = used(database);
         let marker = fs::read_to_string(data.path().join(MARKER)).unwrap();
@@ -272,6 +287,19 @@ on_both! {
             assert!(link.is_symlink(), "{} is gone", link.display());
         }
     }
+}
+
+#[test]
+fn a_damaged_database_is_told_with_a_way_on() {
+    let (data, _) = used(&Database::Sqlite);
+    let database = data.path().join("workforce.db");
+    fs::write(&database, [b'x'; 8192]).unwrap();
+    let log = refusal(data.path(), &Database::Sqlite);
+    let newest = names(&data.path().join("snapshots")).pop().unwrap();
+    for word in ["workforce doctor", "workforce restore", &newest] {
+        assert!(log.contains(word), "{word} is not in {log}");
+    }
+    assert_eq!(fs::read(&database).unwrap(), [b'x'; 8192]);
 }
 
 #[test]

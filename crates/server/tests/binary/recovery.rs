@@ -1,3 +1,5 @@
+use std::process::Command;
+
 use nix::sys::signal::Signal;
 use serde_json::json;
 
@@ -112,6 +114,43 @@ fn on_postgres_a_run_outlives_its_server_as_well() {
         let database = database(&url);
         outlives(&["--database-url", database.url()], flags, signal);
     }
+}
+
+#[test]
+fn a_server_on_a_copy_of_a_data_folder_leaves_the_runs_of_the_original_alone() {
+    let (data, files) = (folder(), folder());
+    let place = format!("file://{}", files.path().join("attachments").display());
+    let flags = ["--attachments-url", &place];
+    let original = Server::start_with(data.path(), &flags, &[]);
+    let agent = working_agent(&original, files.path());
+    let run = original.post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
+    let path = format!("/api/heartbeat-runs/{}", run["id"].as_str().unwrap());
+    let pid = wait_for_pid(&files.path().join("pid"));
+
+    let copy = files.path().join("copy");
+    let copied = Command::new("cp")
+        .arg("-a")
+        .arg(data.path())
+        .arg(&copy)
+        .status();
+    assert!(copied.unwrap().success());
+    let Err(log) = Server::try_start_with(&copy, &flags, &[]) else {
+        panic!("it shares the attachments of the original");
+    };
+    assert!(
+        log.contains("another server keeps its attachments"),
+        "{log}"
+    );
+    let own = format!("file://{}", files.path().join("others").display());
+    let flags = ["--attachments-url", &own, "--attachments-moved"];
+    let server = Server::start_with(&copy, &flags, &[]);
+    let lost = server.wait_for(&path, |run| run["status"] != "running");
+    assert_eq!(lost["errorCode"], "process_lost");
+    assert!(is_alive(pid));
+
+    std::fs::write(files.path().join("go"), "").unwrap();
+    let ended = original.wait_for(&path, |run| run["status"] != "running");
+    assert_eq!(ended["status"], "succeeded", "{ended}");
 }
 
 #[test]

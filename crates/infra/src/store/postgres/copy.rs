@@ -14,8 +14,9 @@ use super::queries::repairs::{sum_up_costs, take_back_leases};
 use super::{Connection, Transaction};
 use crate::store::OpenError;
 use crate::store::errors::failed;
+use crate::store::inspection::{DatabaseState, Inspect, SchemaState};
 use crate::store::migrations::known_versions;
-use crate::store::upkeep::{DatabaseState, Inspect, Repair, SchemaState};
+use crate::store::upkeep::Repair;
 
 /// What others than PostgreSQL itself and its extensions put into a database: they have the
 /// numbers from 16384 on.

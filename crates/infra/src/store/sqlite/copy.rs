@@ -20,8 +20,9 @@ use super::write_back::written_back;
 use super::{Connection, Transaction};
 use crate::store::OpenError;
 use crate::store::errors::failed;
+use crate::store::inspection::{DatabaseState, Inspect, SchemaState};
 use crate::store::migrations::known_versions;
-use crate::store::upkeep::{DatabaseState, Inspect, Repair, SchemaState, SnapshotError};
+use crate::store::upkeep::{Repair, SnapshotError};
 
 /// What SQLite says of a file with which nothing is wrong.
 const WHOLE: &str = "ok";
