@@ -238,7 +238,7 @@ pub fn foreign_table(url: &DatabaseUrl) -> Result<Option<String>, StoreError> {
             if path.metadata().map_or(0, |it| it.len()) == 0 {
                 return Ok(None);
             }
-            "SELECT name AS line FROM sqlite_master WHERE type = 'table' LIMIT 1"
+            "SELECT tbl_name AS line FROM sqlite_master LIMIT 1"
         }
         // Extensions have tables as well.
         None => {
