@@ -33,7 +33,7 @@ impl RequestContext {
         finish: impl FnOnce(&State, T) -> Result<Reply<B>, Problem>,
     ) -> Result<Response, Problem> {
         let now = self.state.ports.clock.now();
-        let input = self.request.input(parse);
+        let input = parse(&self.request);
         let store = &self.state.ports.store;
         let (value, ignored_run) = store
             .read_early(|reads| self.look(reads, now, &input, &act))
@@ -156,7 +156,7 @@ impl RequestContext {
         &self,
         parse: impl FnOnce(&Request) -> Result<I, Problem>,
     ) -> Result<(I, Option<IdempotentRequest>), Problem> {
-        let input = self.request.input(parse)?;
+        let input = parse(&self.request)?;
         Ok((input, self.request.repeatable()?))
     }
 
