@@ -53,14 +53,14 @@ impl Place {
     }
 
     /// Checks that a folder without a marker is empty, or that a file of `assets` is in it: what
-    /// others put there would be swept away otherwise.
+    /// others put there would be swept away otherwise. They are asked for only where it matters.
     ///
     /// # Errors
     /// [`OpenObjectsError::NotOurs`], or when the folder cannot be read.
     pub fn check_free(
         &self,
         location: &Location,
-        assets: &[AssetFile],
+        assets: impl FnOnce() -> Vec<AssetFile>,
     ) -> Result<(), OpenObjectsError> {
         let (Location::Folder(folder), None) = (location, &self.owner) else {
             return Ok(());
@@ -77,7 +77,7 @@ impl Place {
             name != LOST_AND_FOUND && !private_file::is_unfinished(name, MARKER)
         });
         match found {
-            Some(found) if !assets.iter().any(|asset| asset.is_in(folder)) => {
+            Some(found) if !assets().iter().any(|asset| asset.is_in(folder)) => {
                 Err(OpenObjectsError::NotOurs {
                     folder: folder.clone(),
                     found: found.to_string_lossy().into_owned(),

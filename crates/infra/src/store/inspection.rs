@@ -212,19 +212,13 @@ pub(super) fn has_installation(state: &DatabaseState) -> bool {
 /// # Errors
 /// When the database does not answer, or is none.
 pub fn is_empty(url: &DatabaseUrl) -> Result<bool, StoreError> {
-    let tables = match url.sqlite_path() {
-        Some(path) => {
-            if path.metadata().map_or(0, |it| it.len()) == 0 {
-                return Ok(true);
-            }
-            "SELECT name AS line FROM sqlite_master WHERE name = '__diesel_schema_migrations'"
-        }
-        None => {
-            "SELECT tablename::text AS line FROM pg_tables \
-             WHERE schemaname = current_schema() AND tablename = '__diesel_schema_migrations'"
-        }
-    };
-    Ok(Inspection::open(url)?.0.lines(tables)?.is_empty())
+    let tables = tables(
+        url,
+        "SELECT name AS line FROM sqlite_master WHERE name = '__diesel_schema_migrations'",
+        "SELECT tablename::text AS line FROM pg_tables \
+         WHERE schemaname = current_schema() AND tablename = '__diesel_schema_migrations'",
+    )?;
+    Ok(tables.is_empty())
 }
 
 /// A table that another program has in the database at `url`, which has none of workforce; `None`
@@ -233,20 +227,29 @@ pub fn is_empty(url: &DatabaseUrl) -> Result<bool, StoreError> {
 /// # Errors
 /// When the database does not answer, or is none.
 pub fn foreign_table(url: &DatabaseUrl) -> Result<Option<String>, StoreError> {
-    let tables = match url.sqlite_path() {
-        Some(path) => {
-            if path.metadata().map_or(0, |it| it.len()) == 0 {
-                return Ok(None);
-            }
-            "SELECT tbl_name AS line FROM sqlite_master LIMIT 1"
-        }
+    let mut tables = tables(
+        url,
+        "SELECT tbl_name AS line FROM sqlite_master LIMIT 1",
         // Extensions have tables as well.
-        None => {
-            "SELECT relname::text AS line FROM pg_class \
-             WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') \
-             AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e') \
-             LIMIT 1"
-        }
+        "SELECT relname::text AS line FROM pg_class \
+         WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') \
+         AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e') \
+         LIMIT 1",
+    )?;
+    Ok(tables.pop())
+}
+
+/// The tables that a query of either kind of database finds; none where there is no file, or an
+/// empty one.
+fn tables(
+    url: &DatabaseUrl,
+    of_sqlite: &str,
+    of_postgres: &str,
+) -> Result<Vec<String>, StoreError> {
+    let query = match url.sqlite_path() {
+        Some(path) if path.metadata().map_or(0, |it| it.len()) == 0 => return Ok(Vec::new()),
+        Some(_) => of_sqlite,
+        None => of_postgres,
     };
-    Ok(Inspection::open(url)?.0.lines(tables)?.pop())
+    Inspection::open(url)?.0.lines(query)
 }

@@ -50,7 +50,6 @@ pub(super) fn open(
 ) -> anyhow::Result<Opened> {
     let mut folder = DataFolder::claim(&args.data.data_dir)?;
     let location = args.attachments(folder.path());
-    let mut assets = Vec::new();
     if is_empty(url).unwrap_or(false) {
         if let Some(table) = foreign_table(url)? {
             bail!(
@@ -64,18 +63,16 @@ pub(super) fn open(
         if let Some(gone) = gone(&folder, url) {
             bail!(gone);
         }
-    } else {
-        let mut inspection = Inspection::open(url)?;
-        if let Some(installation) = inspection.installation().unwrap_or(None) {
-            // Before the tables of another database are brought up to date.
-            folder.check(installation)?;
-        }
-        assets = inspection.assets().unwrap_or_default();
+    } else if let Some(installation) = Inspection::open(url)?.installation().unwrap_or(None) {
+        // Before the tables of another database are brought up to date.
+        folder.check(installation)?;
     }
     let place = Place::of(&location)?;
     // Whatever lies in the data folder is of this database.
     if location != Location::Folder(folder.path().join(ATTACHMENTS)) {
-        place.check_free(&location, &assets)?;
+        // A new database has none.
+        let assets = || Inspection::open(url).and_then(|mut it| it.assets());
+        place.check_free(&location, || assets().unwrap_or_default())?;
     }
     let options = OpenOptions {
         attachments: Some(AttachmentsNote {
