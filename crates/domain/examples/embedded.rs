@@ -191,7 +191,7 @@ fn comment_that_calls_for_help() {
         })
         .collect();
     let body = "@code reviewer, please look.\n\n> @Ada wrote this\n\n`@Ada` is only code.";
-    for agent in index.mentions(body) {
+    for agent in index.mentions(body).agents {
         println!("mentions {agent}");
     }
 }

@@ -92,6 +92,8 @@ string_enum! {
         IssueCommentAdded = "issue.comment_added",
         /// Somebody reviewed an issue.
         IssueReviewed = "issue.reviewed",
+        /// An issue was seen to be stuck.
+        IssueStuck = "issue.stuck",
         /// A file was attached to an issue.
         IssueAttachmentAdded = "issue.attachment_added",
         /// A file was taken from an issue.
@@ -220,8 +222,6 @@ string_enum! {
         RunQueued = "heartbeat.run.queued",
         /// A run changed its status.
         RunStatus = "heartbeat.run.status",
-        /// Something happened within a run.
-        RunEvent = "heartbeat.run.event",
         /// A run wrote output.
         RunLog = "heartbeat.run.log",
         /// An agent changed its status.

@@ -21,6 +21,20 @@ use prose::{decode_entities, visible_prose};
 /// A text mentions at most so many agents; the rest is ignored.
 pub const MAX_MENTIONS: usize = 20;
 
+/// Of the words after an `@` that name nobody, at most so many are told.
+const MAX_UNKNOWN: usize = 20;
+/// And so many bytes of each, up to the end of a letter.
+const UNKNOWN_LENGTH: usize = 64;
+
+/// Whom a text mentions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// The agents: each once, in the order of their first mention, at most [`MAX_MENTIONS`].
+    pub agents: Vec<AgentId>,
+    /// Words after an `@` that name nobody, in lower case: each once.
+    pub unknown: Vec<String>,
+}
+
 /// An agent as a text can mention it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mentionable {
@@ -121,22 +135,27 @@ impl MentionIndex {
         agents.into_iter().collect()
     }
 
-    /// The agents that `body`, written in Markdown, mentions: each once, in
-    /// the order of their first mention, at most [`MAX_MENTIONS`].
-    pub fn mentions(&self, body: &str) -> Vec<AgentId> {
+    /// Whether a text may mention somebody at all.
+    pub fn may_mention(body: &str) -> bool {
+        body.contains(['@', '\u{ff20}', '\u{fe6b}', '&']) || body.contains("agent://")
+    }
+
+    /// Whom `body`, written in Markdown, mentions.
+    pub fn mentions(&self, body: &str) -> Mentions {
         self.scan(body, &mut |_| {})
     }
 
     /// As [`mentions`](Self::mentions), telling `work` how many characters it
     /// looks at.
-    fn scan(&self, body: &str, work: &mut dyn FnMut(usize)) -> Vec<AgentId> {
+    fn scan(&self, body: &str, work: &mut dyn FnMut(usize)) -> Mentions {
         let prose = visible_prose(&decode_entities(body, work), work);
         let text = Text::new(fold(&prose).collect());
         work(text.chars.len());
-        let mut mentioned: Vec<AgentId> = Vec::new();
+        let mut mentions = Mentions::default();
+        let mentioned = &mut mentions.agents;
         let mut at = 0;
         while at < text.chars.len() && mentioned.len() < MAX_MENTIONS {
-            let may_start = text.chars[at] == '@' && !text.before(at).is_some_and(is_word);
+            let may_start = text.chars[at] == '@' && !text.is_in_address(at, work);
             let found = may_start
                 .then(|| {
                     self.link(&text, at, work)
@@ -145,6 +164,9 @@ impl MentionIndex {
                 .flatten();
             match found {
                 Some(Found { agents, end }) => {
+                    if agents.is_empty() {
+                        note_unknown(&mut mentions.unknown, &text.chars[at + 1..end], work);
+                    }
                     for agent in agents {
                         if mentioned.len() < MAX_MENTIONS && !mentioned.contains(agent) {
                             mentioned.push(*agent);
@@ -152,11 +174,16 @@ impl MentionIndex {
                     }
                     at = end;
                 }
-                None => at += 1,
+                None => {
+                    if may_start {
+                        note_unknown(&mut mentions.unknown, &text.chars[at + 1..], work);
+                    }
+                    at += 1;
+                }
             }
             work(1);
         }
-        mentioned
+        mentions
     }
 
     /// The link `[@Name](agent://id)` whose `@` is at `at`. One that leads to
@@ -213,6 +240,26 @@ impl MentionIndex {
     }
 }
 
+/// Notes the word that `chars` begin with. What begins with no letter is no name, and what a slash
+/// follows is a part of a path.
+fn note_unknown(unknown: &mut Vec<String>, chars: &[char], work: &mut dyn FnMut(usize)) {
+    if unknown.len() >= MAX_UNKNOWN || !chars.first().is_some_and(|c| c.is_alphabetic()) {
+        return;
+    }
+    let mut word = String::new();
+    let mut rest = chars.iter().copied().peekable();
+    while let Some(c) = rest.next_if(|&c| is_word(c) || c == '-') {
+        work(1);
+        if word.len() < UNKNOWN_LENGTH {
+            word.push(c);
+        }
+    }
+    let word = word.trim_end_matches('-');
+    if rest.peek() != Some(&'/') && !unknown.iter().any(|known| known == word) {
+        unknown.push(word.into());
+    }
+}
+
 impl Node {
     fn agents(&self) -> &[AgentId] {
         if self.names.is_empty() {
@@ -254,6 +301,15 @@ impl Text {
         at.checked_sub(1)
             .and_then(|before| self.chars.get(before))
             .copied()
+    }
+
+    /// True when the `@` at `at` may be that of a mail address: a letter of a script that addresses
+    /// are written in comes before it, or a digit. Scripts without blanks, and those that put
+    /// particles before a name, have letters there as well.
+    fn is_in_address(&self, at: usize, work: &mut dyn FnMut(usize)) -> bool {
+        let mut before = self.chars[..at].iter().rev().inspect(|_| work(1));
+        let letter = before.find(|&&c| !is_combining_mark(c));
+        letter.is_some_and(|&c| c == '_' || c.is_numeric() || is_of_addresses(c))
     }
 
     /// True when a name of `script` may end at `end`: what follows belongs to
@@ -328,6 +384,12 @@ const fn key(c: char) -> char {
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || is_combining_mark(c)
+}
+
+/// True for letters of the scripts that mail addresses are written in: Latin, Greek, Cyrillic and
+/// Armenian.
+const fn is_of_addresses(c: char) -> bool {
+    is_latin(c) || matches!(c, '\u{370}'..='\u{58f}' | '\u{1f00}'..='\u{1fff}')
 }
 
 /// True for letters of the Latin script that compatibility composition leaves.

@@ -56,6 +56,8 @@ string_enum! {
         PullRequestClosed = "pull_request_closed",
         /// Checks of the pull request of its ticket failed.
         PullRequestChecksFailed = "pull_request_checks_failed",
+        /// A run on the issue ended well, and left it undone.
+        IssueLeftUndone = "issue_left_undone",
         /// Its last run was lost with its server.
         ProcessLostRetry = "process_lost_retry",
         /// The provider of its model refused its last run.

@@ -174,8 +174,6 @@ pub(crate) enum AuthMode {
     LocalTrusted,
     /// The board presents a token.
     Token,
-    /// People of the board sign in.
-    Users,
 }
 
 /// How log lines look.
@@ -200,10 +198,6 @@ impl ServeArgs {
                 self.listen
             ),
             AuthMode::LocalTrusted | AuthMode::Token => Ok(self.listen),
-            AuthMode::Users => bail!(
-                "this version has no user accounts; --auth local_trusted and --auth token are \
-                 the modes it knows"
-            ),
         }
     }
 

@@ -16,6 +16,7 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 use crate::activity_log::log_activity;
 use crate::context::Context;
 use crate::costs::{self, RunUse};
+use crate::issues::follow_up;
 use crate::wakes::{self, WakeRequest};
 
 /// Work lost with its server is tried again at most once in this time per
@@ -65,9 +66,10 @@ pub fn finish(
     };
     tx.companies_mut().lock(company.into(), company.company())?;
     let agent = tx.agents_mut().lock(company.into(), seen.agent)?;
-    if let Some(issue) = seen.issue {
-        tx.issues_mut().lock(company.into(), &issue.into())?;
-    }
+    let issue = match seen.issue {
+        Some(issue) => tx.issues_mut().lock(company.into(), &issue.into())?,
+        None => None,
+    };
     let Some(mut run) = tx.runs_mut().lock(company.into(), id)? else {
         return Ok(false);
     };
@@ -104,8 +106,10 @@ pub fn finish(
         "estimatedCostCents": spend.estimated.to_string(),
     });
     log_activity(tx, ctx, Action::HeartbeatFinished, &run, details);
-    if matches!(outcome, RunOutcome::Lost(_)) {
-        retry_lost(tx, ctx, &run)?;
+    match (outcome, issue) {
+        (RunOutcome::Lost(_), _) => retry_lost(tx, ctx, &run)?,
+        (RunOutcome::Succeeded, Some(issue)) => follow_up(tx, ctx, &run, &issue)?,
+        _ => {}
     }
     Ok(true)
 }

@@ -42,6 +42,13 @@ fn runs(desk: &Desk, kind: RunKind) -> Wake {
     assert_eq!((started.run.agent, started.run.kind), (desk.ada.id, kind));
     let wake = started.wake.clone();
     desk.world.finish(&started.run);
+    // What is left undone is followed up.
+    while let [follow_up] = &*desk.world.pending_wakes(&desk.ada)
+        && follow_up.reasons == [WakeReason::IssueLeftUndone]
+        && let Some(started) = desk.world.start_next()
+    {
+        desk.world.finish(&started.run);
+    }
     wake
 }
 

@@ -14,8 +14,15 @@ use crate::desk::{Desk, Verb, decided, saying};
 
 /// Answers what Ada was woken for so far, and ends the runs.
 fn settle(desk: &Desk) {
-    for started in desk.world.start_all() {
-        desk.world.finish(&started.run);
+    loop {
+        let started = desk.world.start_all();
+        if started.is_empty() {
+            return;
+        }
+        // What is left undone is followed up.
+        for started in started {
+            desk.world.finish(&started.run);
+        }
     }
 }
 

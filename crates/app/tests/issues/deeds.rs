@@ -124,5 +124,6 @@ impl Deeds for Acting<'_> {
 
     fn adds(&self, issue: &Issue, command: &AddComment) -> Outcome<Comment> {
         self.write(|tx, ctx| issues::add_comment(tx, ctx, &issue.id.into(), command.clone()))
+            .map(|commented| commented.comment)
     }
 }

@@ -77,8 +77,15 @@ impl Scene {
     /// Answers what waits, and ends the runs well.
     #[track_caller]
     pub(crate) fn settle(&self) {
-        for started in self.world.start_all() {
-            self.world.finish(&started.run);
+        loop {
+            let started = self.world.start_all();
+            if started.is_empty() {
+                return;
+            }
+            // What is left undone is followed up.
+            for started in started {
+                self.world.finish(&started.run);
+            }
         }
     }
 
@@ -120,6 +127,7 @@ pub(crate) fn says(who: Acting<'_>, issue: &Issue, body: &str) -> Comment {
         interrupt: None,
     };
     done(who.write(|tx, ctx| issues::add_comment(tx, ctx, &issue.id.into(), command.clone())))
+        .comment
 }
 
 /// A run with nothing but what the store tells.

@@ -5,6 +5,7 @@ mod governance;
 mod lease;
 mod lifecycle;
 mod position;
+mod stuck;
 
 use serde::Serialize;
 
@@ -22,6 +23,7 @@ pub use lifecycle::{
     IssueStatus, Moved, Mover, Priority, Progress, ProgressRecord, StatusMismatch,
 };
 pub use position::{DiffSide, LineNumber, Position, ReviewVerdict};
+pub use stuck::{StuckIssue, StuckReason};
 
 use crate::Document;
 use crate::actor::company_owned;

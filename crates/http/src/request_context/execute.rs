@@ -33,7 +33,7 @@ impl RequestContext {
         finish: impl FnOnce(&State, T) -> Result<Reply<B>, Problem>,
     ) -> Result<Response, Problem> {
         let now = self.state.ports.clock.now();
-        let input = parse(&self.request);
+        let input = self.request.input(parse);
         let store = &self.state.ports.store;
         let (value, ignored_run) = store
             .read_early(|reads| self.look(reads, now, &input, &act))
@@ -156,7 +156,7 @@ impl RequestContext {
         &self,
         parse: impl FnOnce(&Request) -> Result<I, Problem>,
     ) -> Result<(I, Option<IdempotentRequest>), Problem> {
-        let input = parse(&self.request)?;
+        let input = self.request.input(parse)?;
         Ok((input, self.request.repeatable()?))
     }
 

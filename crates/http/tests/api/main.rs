@@ -7,6 +7,7 @@ mod raw;
 mod schema_check;
 mod sse;
 mod support;
+mod unknown_fields;
 mod uploads;
 mod webhooks;
 mod written_plans;

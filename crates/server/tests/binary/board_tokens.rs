@@ -87,19 +87,6 @@ fn a_token_that_others_may_know_is_refused() {
 }
 
 #[test]
-fn accounts_are_refused_at_the_start() {
-    let data = folder();
-    let refused = binary()
-        .args(["serve", "--auth", "users", "--data-dir"])
-        .arg(data.path())
-        .output()
-        .unwrap();
-    assert_eq!(refused.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert!(told.contains("has no user accounts"), "{told}");
-}
-
-#[test]
 fn a_server_with_tokens_may_listen_everywhere_and_answers_to_any_name() {
     let data = folder();
     let flags = ["--auth", "token", "--listen", "0.0.0.0:0"];

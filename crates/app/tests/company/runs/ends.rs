@@ -135,6 +135,9 @@ fn lost_work_is_tried_again_once_in_an_hour() {
     let other = world.start_next().unwrap();
     assert_eq!(other.run.reason, WakeReason::ProcessLostRetry);
     assert!(world.finish(&other.run));
+    let follow_up = world.start_next().unwrap();
+    assert_eq!(follow_up.run.reason, WakeReason::IssueLeftUndone);
+    assert!(world.finish(&follow_up.run));
     world.advance(Duration::from_secs(1));
     let asked = done(world.system().write(|tx, ctx| {
         use workforce_app::wakes::{self, WakeRequest};

@@ -236,6 +236,7 @@ pub(super) const REQUESTS: &[Request] = &[
         r#"{"name":"S{unique}","value":"sesame"}"#,
     ),
     get("/api/companies/{companyId}/sidebar-badges"),
+    get("/api/companies/{companyId}/stuck-issues"),
     // Goals.
     get("/api/goals/{goalId}"),
     patch("/api/goals/{goalId}", r#"{"title":"{unique}"}"#),

@@ -9,7 +9,7 @@ use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId};
 use workforce_domain::port::{
     Agenda, AgendaTerms, BudgetStop, ClaimRequest, ClaimedRun, EngineReads, EngineWrites, Locked,
-    RenewedRun, StartConditionInputs, StoreError,
+    RenewedRun, StartConditionInputs, StoreError, StuckChanges,
 };
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode, RunStart};
 use workforce_domain::time::{Month, Timestamp};
@@ -22,7 +22,7 @@ use super::predicates::{budget_unspent_by_agent, budget_unspent_by_company, stop
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
-use super::{agenda, claim, event_retention, obsolete_wakes, timers, wakes};
+use super::{agenda, claim, event_retention, obsolete_wakes, stuck_issues, timers, wakes};
 use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
@@ -199,6 +199,32 @@ impl EngineReads for Transaction<'_> {
         limit: usize,
     ) -> Result<Vec<(CompanyScope, AgentId)>, StoreError> {
         timers::to_check(self.conn, scope, now, limit)
+    }
+
+    fn change_counts(
+        &mut self,
+        scope: InstanceScope,
+        now: Timestamp,
+    ) -> Result<Vec<(CompanyScope, i64)>, StoreError> {
+        stuck_issues::change_counts(self.conn, scope, now)
+    }
+
+    fn to_note_stuck(
+        &mut self,
+        company: CompanyScope,
+        now: Timestamp,
+        after: Option<IssueId>,
+        limit: usize,
+    ) -> Result<StuckChanges, StoreError> {
+        stuck_issues::changes(self.conn, company, now, after, limit)
+    }
+
+    fn wrongly_stuck(
+        &mut self,
+        company: CompanyScope,
+        limit: usize,
+    ) -> Result<Vec<IssueId>, StoreError> {
+        stuck_issues::wrongly(self.conn, company, limit)
     }
 
     fn budget_stops_to_lift(

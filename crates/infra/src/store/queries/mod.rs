@@ -74,6 +74,7 @@ mod spends;
 mod start_conditions;
 mod start_instants;
 mod stream_tickets;
+mod stuck_issues;
 mod text_index;
 mod ticket_advances;
 mod timers;

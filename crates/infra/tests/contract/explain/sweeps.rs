@@ -182,7 +182,7 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
 /// database knows when it has counted.
 pub(super) fn faults(store: &TestStore, asked: &Asked) -> String {
     let counting = counting(store, asked);
-    assert_eq!(counting.len(), 4, "{counting:?}");
+    assert_eq!(counting.len(), 5, "{counting:?}");
     let mut faults = faults_of(store, "the dashboard", &counting, Purpose::Sweep);
     for (name, deed) in deeds(asked) {
         let statements = recorded(|| write(&**store, deed));

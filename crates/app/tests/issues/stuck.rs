@@ -1,0 +1,456 @@
+//! No issue stands still in silence (docs/issues.md#stuck-issues).
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use proptest::collection::vec;
+use proptest::prelude::{Just, Strategy, prop_oneof};
+use proptest::sample::select;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::{prop_assert, prop_assert_eq};
+use workforce_app::agents;
+use workforce_app::approvals::{self, SubmitApproval};
+use workforce_app::issues::{self, CreateIssue, UpdateIssue};
+use workforce_app::{Failure, dashboard};
+use workforce_domain::actor::CompanyOwned;
+use workforce_domain::agent::Agent;
+use workforce_domain::approval::ApprovalType;
+use workforce_domain::change::Change;
+use workforce_domain::id::IssueId;
+use workforce_domain::issue::{Assignee, Issue, IssueStatus, StuckReason};
+use workforce_domain::lifecycle::Lifecycle;
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::IssueFilter;
+use workforce_domain::run::{Run, RunEnd, RunErrorCode, RunKind, RunOutcome};
+use workforce_domain::string_enum::StringEnum;
+use workforce_domain::wake::WakeReason;
+use workforce_testkit::on_both_databases;
+use workforce_testkit::world::{World, done, new_issue, no_change};
+
+use crate::deeds::{Deeds, given_to, saying};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// A chain of four agents.
+struct Chain {
+    world: World,
+    agents: [Agent; 4],
+}
+
+impl Chain {
+    fn in_world(world: World) -> Self {
+        let company = world.company("Chain").id;
+        let ceo = world.hired(company, "Eva");
+        let manager = world.hired_below(&ceo, "Mara");
+        let [ada, bob] = ["Ada", "Bob"].map(|name| world.hired_below(&manager, name));
+        Self {
+            world,
+            agents: [ceo, manager, ada, bob],
+        }
+    }
+
+    fn ada(&self) -> &Agent {
+        &self.agents[2]
+    }
+
+    fn why(&self, issue: IssueId) -> Option<StuckReason> {
+        let (company, now) = (self.ada().scope(), self.world.now());
+        let why: Result<_, Failure<Infallible>> = self
+            .world
+            .store()
+            .read(|reads| Ok(reads.issues().why_stuck(company, issue, now)?));
+        done(why)
+    }
+
+    fn issues(&self) -> Vec<Issue> {
+        let company = self.ada().scope();
+        let all: Result<_, Failure<Infallible>> = self.world.store().read(|reads| {
+            let page = PageRequest::first();
+            Ok(reads
+                .issues()
+                .list(company, &IssueFilter::default(), &page)?
+                .items)
+        });
+        done(all)
+    }
+
+    /// Notes what is stuck, as the engine does now and then; what the dashboard counts then.
+    fn counted(&self) -> BTreeMap<StuckReason, i64> {
+        let (company, now) = (self.ada().scope(), self.world.now());
+        let found: Result<_, Failure<Infallible>> = self.world.store().read(|reads| {
+            let changes = reads.engine().to_note_stuck(company, now, None, 1000)?;
+            let wrong = reads.engine().wrongly_stuck(company, 1000)?;
+            Ok([changes.issues, wrong].concat())
+        });
+        for issue in done(found) {
+            let system = self.world.system();
+            done(system.write(|tx, ctx| issues::note_stuck(tx, ctx, company, issue)));
+        }
+        let board = self.world.board();
+        let seen = board.read(|reads, ctx| dashboard::get(reads, ctx, company.company()));
+        done(seen).stuck.into_iter().collect()
+    }
+
+    /// Starts the next run, and says of which issue it is a surprise.
+    fn start(&self) -> Result<Option<Run>, TestCaseError> {
+        let stuck: Vec<IssueId> = self
+            .issues()
+            .iter()
+            .map(|issue| issue.id)
+            .filter(|issue| self.why(*issue).is_some())
+            .collect();
+        let Some(started) = self.world.start_next() else {
+            return Ok(None);
+        };
+        let run = started.run;
+        if run.kind == RunKind::Execution {
+            let surprise = run.issue.filter(|issue| stuck.contains(issue));
+            prop_assert_eq!(surprise, None, "it was stuck, and moves");
+        }
+        Ok(Some(run))
+    }
+
+    /// Lets time pass, in which all agents forget everything, until nothing happens any more.
+    fn settle(&self) -> Result<(), TestCaseError> {
+        let mut quiet = 0;
+        for _round in 0..200 {
+            if quiet == 3 {
+                return Ok(());
+            }
+            let mut live: Vec<Run> = Vec::new();
+            for agent in &self.agents {
+                live.extend(self.world.live_runs(agent));
+            }
+            while let Some(run) = self.start()? {
+                live.push(run);
+            }
+            quiet = if live.is_empty() { quiet + 1 } else { 0 };
+            for run in &live {
+                self.world.finish(run);
+            }
+            self.world.advance(HOUR);
+        }
+        Err(TestCaseError::fail("it never comes to rest"))
+    }
+
+    fn is_told(&self, issue: &Issue, all: &[Issue]) -> bool {
+        let in_hand =
+            |issue: &Issue| !issue.status().is_terminal() && issue.status() != IssueStatus::Backlog;
+        let company = issue.scope();
+        let pending: Result<_, Failure<Infallible>> = self
+            .world
+            .store()
+            .read(|reads| Ok(reads.approvals().undecided_linked_to(company, issue.id)?));
+        let reviewed_by_board = issue.status() == IssueStatus::InReview
+            && match *issue.assignee {
+                Assignee::Agent(agent) => issue.implementer.is_none_or(|it| it == agent),
+                Assignee::Board(_) | Assignee::Nobody => true,
+            };
+        matches!(*issue.assignee, Assignee::Board(_))
+            || reviewed_by_board
+            || !done(pending).is_empty()
+            || all
+                .iter()
+                .any(|child| child.parent == Some(issue.id) && in_hand(child))
+    }
+
+    fn pauses(&self, agent: &Agent) {
+        let board = self.world.board();
+        done(board.write(|tx, ctx| agents::pause(tx, ctx, agent.id)));
+    }
+}
+
+fn fail(code: RunErrorCode) -> RunEnd {
+    RunEnd::without_exit(RunOutcome::Failed(code), "it failed")
+}
+
+on_both_databases! {
+    fn work_that_is_left_undone_is_followed_up_once(store: &TestStore) {
+        let it = Chain::in_world(World::on(store));
+        let issue = it.world.todo_for(it.ada(), "Forgotten");
+        let run = it.world.start_next().unwrap().run;
+        assert!(it.world.finish(&run));
+        assert_eq!(it.why(issue.id), None, "it is followed up");
+        let reminder = it.world.pending_wakes(it.ada()).remove(0);
+        assert_eq!(reminder.reasons, [WakeReason::IssueLeftUndone]);
+        assert!(it.counted().is_empty());
+
+        let run = it.world.start_next().unwrap().run;
+        assert!(it.world.finish(&run));
+        assert!(it.world.pending_wakes(it.ada()).is_empty(), "once is enough");
+        let told = it.world.pending_wakes(&it.agents[1]).remove(0);
+        assert_eq!((told.kind, told.issue), (RunKind::Consult, Some(issue.id)));
+        assert_eq!(told.reasons, [WakeReason::IssueLeftUndone]);
+        // As long as its manager was not there, somebody is about to see to it.
+        let run = it.world.start_next().unwrap().run;
+        assert!(it.world.finish(&run));
+        assert_eq!(it.counted(), BTreeMap::from([(StuckReason::LeftUndone, 1)]));
+    }
+
+    fn work_that_is_finished_or_waits_is_not_followed_up(store: &TestStore) {
+        let it = Chain::in_world(World::on(store));
+        for status in [IssueStatus::Done, IssueStatus::InReview, IssueStatus::Blocked] {
+            it.world.todo_for(it.ada(), "Remembered");
+            let run = it.world.start_next().unwrap().run;
+            let issue = it.world.stored_issue(run.issue.unwrap());
+            done(it.world.run_of(run.id).checks_out(&issue));
+            done(it.world.run_of(run.id).moves(&issue, status));
+            assert!(it.world.finish(&run));
+            assert!(it.world.pending_wakes(it.ada()).is_empty(), "{status}");
+            // Whoever reviews it.
+            for started in it.world.start_all() {
+                assert_eq!(started.run.agent, it.agents[1].id);
+                assert!(it.world.finish(&started.run));
+            }
+        }
+        // Its part goes on.
+        let issue = it.world.todo_for(&it.agents[1], "Divided");
+        let run = it.world.start_all().into_iter().find(|it| it.run.issue == Some(issue.id));
+        let run = run.unwrap().run;
+        let part = CreateIssue {
+            status: Some(IssueStatus::Todo),
+            assignee_agent_id: Some(it.ada().id),
+            parent_id: Some(issue.id.into()),
+            ..new_issue("Part")
+        };
+        done(it.world.run_of(run.id).creates(issue.company, &part));
+        assert!(it.world.finish(&run));
+        assert!(it.world.pending_wakes(&it.agents[1]).iter().all(|wake| wake.issue != Some(issue.id)));
+    }
+
+    fn each_reason_is_told(store: &TestStore) {
+        let it = Chain::in_world(World::on(store));
+        let company = it.ada().company;
+        let nobodys = it.world.todo(company, "Nobody's");
+        assert_eq!(it.why(nobodys.id), Some(StuckReason::Unassigned));
+        let issue = it.world.todo_for(it.ada(), "Ada's");
+        assert_eq!(it.why(issue.id), None);
+        it.pauses(it.ada());
+        assert_eq!(it.why(issue.id), Some(StuckReason::AgentPaused));
+        let board = it.world.board();
+        done(board.write(|tx, ctx| agents::resume(tx, ctx, it.ada().id, false)));
+        let run = it.world.start_next().unwrap().run;
+        assert!(it.world.finish_as(&run, &fail(RunErrorCode::AdapterFailed)));
+        assert_eq!(it.why(issue.id), Some(StuckReason::RunFailed));
+        done(it.world.agent(it.ada().id).checks_out(&issue));
+        it.world.advance(HOUR);
+        done(it.world.agent(it.ada().id).moves(&issue, IssueStatus::Blocked));
+        it.world.advance(HOUR);
+        assert_eq!(it.why(issue.id), Some(StuckReason::Blocked));
+        done(it.world.board().changes(&issue, &UpdateIssue {
+            assignee_user_id: Change::Set("local-board".into()),
+            ..no_change()
+        }));
+        assert_eq!(it.why(issue.id), None, "the board has it");
+        let counted = BTreeMap::from([(StuckReason::Unassigned, 1)]);
+        assert_eq!(it.counted(), counted);
+        done(it.world.board().moves(&nobodys, IssueStatus::Done));
+        assert!(it.counted().is_empty());
+        let parked = CreateIssue {
+            assignee_agent_id: Some(it.ada().id),
+            ..new_issue("Parked")
+        };
+        let parked = it.world.issue_with(company, &parked);
+        assert_eq!(it.why(parked.id), None, "it lies in the backlog");
+    }
+}
+
+/// What happens in a company.
+#[derive(Clone, Debug)]
+enum Step {
+    Make {
+        by: usize,
+        to: usize,
+        below: bool,
+        status: IssueStatus,
+    },
+    Move {
+        by: usize,
+        issue: usize,
+        to: IssueStatus,
+    },
+    Give {
+        by: usize,
+        issue: usize,
+        to: usize,
+    },
+    HandToBoard {
+        issue: usize,
+    },
+    Say {
+        by: usize,
+        issue: usize,
+        body: &'static str,
+    },
+    Ask {
+        by: usize,
+        issue: usize,
+    },
+    Pause(usize),
+    Start,
+    Finish,
+    Fail(RunErrorCode),
+    Pass,
+}
+
+fn steps() -> impl Strategy<Value = Step> {
+    // The board is the fifth.
+    let (who, issue) = (0..5_usize, 0..6_usize);
+    let status = || select(IssueStatus::ALL);
+    let bodies = ["Fine", "@Ada?", "@Mara, please", "@Eva and @Bob!"];
+    let codes = [
+        RunErrorCode::AdapterFailed,
+        RunErrorCode::AuthRequired,
+        RunErrorCode::ProcessLost,
+    ];
+    prop_oneof![
+        4 => (who.clone(), 0..5_usize, proptest::bool::ANY, status())
+            .prop_map(|(by, to, below, status)| Step::Make { by, to, below, status }),
+        6 => (who.clone(), issue.clone(), status())
+            .prop_map(|(by, issue, to)| Step::Move { by, issue, to }),
+        2 => (who.clone(), issue.clone(), 0..4_usize)
+            .prop_map(|(by, issue, to)| Step::Give { by, issue, to }),
+        1 => issue.clone().prop_map(|issue| Step::HandToBoard { issue }),
+        2 => (who.clone(), issue.clone(), select(bodies.to_vec()))
+            .prop_map(|(by, issue, body)| Step::Say { by, issue, body }),
+        1 => (0..4_usize, issue).prop_map(|(by, issue)| Step::Ask { by, issue }),
+        1 => (0..4_usize).prop_map(Step::Pause),
+        4 => Just(Step::Start),
+        3 => Just(Step::Finish),
+        1 => select(codes.to_vec()).prop_map(Step::Fail),
+        1 => Just(Step::Pass),
+    ]
+}
+
+impl Chain {
+    fn take(&self, step: &Step) -> Result<(), TestCaseError> {
+        let all = self.issues();
+        let acting = |by: usize| match self.agents.get(by) {
+            Some(agent) => self.world.agent(agent.id),
+            None => self.world.board(),
+        };
+        let chosen = |issue: usize| all.get(issue % all.len().max(1));
+        let oldest = || {
+            let agents = self.agents.iter();
+            agents.flat_map(|agent| self.world.live_runs(agent)).next()
+        };
+        // What is refused changes nothing.
+        match step {
+            Step::Make {
+                by,
+                to,
+                below,
+                status,
+            } => {
+                let command = CreateIssue {
+                    status: Some(*status),
+                    assignee_agent_id: self.agents.get(*to).map(|agent| agent.id),
+                    parent_id: chosen(*to)
+                        .filter(|_| *below)
+                        .map(|parent| parent.id.into()),
+                    ..new_issue("Work")
+                };
+                let _ = acting(*by).creates(self.ada().company, &command);
+            }
+            Step::Move { by, issue, to } => {
+                if let Some(issue) = chosen(*issue) {
+                    let _ = acting(*by).moves(issue, *to);
+                }
+            }
+            Step::Give { by, issue, to } => {
+                if let Some(issue) = chosen(*issue) {
+                    let _ = acting(*by).changes(issue, &given_to(&self.agents[*to]));
+                }
+            }
+            Step::HandToBoard { issue } => {
+                if let Some(issue) = chosen(*issue) {
+                    let to_board = UpdateIssue {
+                        assignee_user_id: Change::Set("local-board".into()),
+                        ..no_change()
+                    };
+                    let _ = acting(4).changes(issue, &to_board);
+                }
+            }
+            Step::Say { by, issue, body } => {
+                if let Some(issue) = chosen(*issue) {
+                    let _ = acting(*by).adds(issue, &saying(body));
+                }
+            }
+            Step::Ask { by, issue } => {
+                if let Some(issue) = chosen(*issue) {
+                    let command = SubmitApproval {
+                        kind: ApprovalType::AgentQuestion,
+                        requested_by_agent_id: None,
+                        payload: Some(
+                            [("question".to_owned(), "Which?".into())]
+                                .into_iter()
+                                .collect(),
+                        ),
+                        issue_ids: Some(vec![issue.id.to_string()]),
+                        work: Vec::new(),
+                    };
+                    let company = self.ada().company;
+                    let _ = acting(*by)
+                        .write(|tx, ctx| approvals::submit(tx, ctx, company, command.clone()));
+                }
+            }
+            Step::Pause(agent) => self.pauses(&self.agents[*agent]),
+            Step::Start => drop(self.start()?),
+            Step::Finish => {
+                if let Some(run) = oldest() {
+                    self.world.finish(&run);
+                }
+            }
+            Step::Fail(code) => {
+                if let Some(run) = oldest() {
+                    self.world.finish_as(&run, &fail(*code));
+                }
+            }
+            Step::Pass => self.world.advance(HOUR),
+        }
+        Ok(())
+    }
+}
+
+/// Whatever agents and the board do, and however much the agents forget: when nothing happens any
+/// more, each open issue waits for somebody who was told of it, or is counted as stuck; and what is
+/// stuck does not move by itself.
+#[test]
+fn nothing_stands_still_in_silence() {
+    let mut runner = TestRunner::new(Config {
+        cases: 60,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let histories = vec(steps(), 1..40);
+    let outcome = runner.run(&histories, |history| {
+        let it = Chain::in_world(World::sqlite());
+        for step in &history {
+            it.take(step)?;
+        }
+        it.settle()?;
+        let all = it.issues();
+        let in_hand: Vec<&Issue> = all
+            .iter()
+            .filter(|it| !it.status().is_terminal() && it.status() != IssueStatus::Backlog)
+            .collect();
+        let mut stuck = 0;
+        for issue in in_hand {
+            let why = it.why(issue.id);
+            let is_told = it.is_told(issue, &all);
+            // A sign-in is missing whoever else waits.
+            prop_assert!(
+                why.is_some() != is_told || why == Some(StuckReason::SignInRequired),
+                "{:?}: {} {:?}",
+                why,
+                issue.identifier,
+                issue
+            );
+            stuck += i64::from(why.is_some());
+        }
+        prop_assert_eq!(it.counted().values().sum::<i64>(), stuck);
+        Ok(())
+    });
+    outcome.unwrap();
+}
