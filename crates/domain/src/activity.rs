@@ -150,6 +150,14 @@ string_enum! {
         TicketDriftPostponed = "ticket.drift_postponed",
         /// The base branch was merged into a pull request.
         TicketDriftMerged = "ticket.drift_merged",
+        /// A ticket got a worktree.
+        WorktreeCreated = "worktree.created",
+        /// What lay in the worktree of a ticket was committed, or merged with its base branch.
+        WorktreeCommitted = "worktree.committed",
+        /// The branch of a ticket was pushed.
+        WorktreePushed = "worktree.pushed",
+        /// A ticket got a pull request.
+        PullRequestOpened = "pull_request.opened",
         /// The pull request of a ticket was merged.
         PullRequestMerged = "pull_request.merged",
         /// The pull request of a ticket was closed without a merge.
