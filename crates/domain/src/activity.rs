@@ -154,6 +154,12 @@ string_enum! {
         WorktreeCreated = "worktree.created",
         /// What lay in the worktree of a ticket was committed, or merged with its base branch.
         WorktreeCommitted = "worktree.committed",
+        /// The worktree of a ticket was not as it had been made, and was put in order.
+        WorktreeRestored = "worktree.restored",
+        /// The worktree of a ticket is not in order, and its agent was told.
+        WorktreeDisordered = "worktree.disordered",
+        /// The worktree of a ticket took over another address of its repository.
+        WorktreeAddressChanged = "worktree.address_changed",
         /// The branch of a ticket was pushed.
         WorktreePushed = "worktree.pushed",
         /// A ticket got a pull request.

@@ -15,6 +15,7 @@ use crate::actor::sealed::Sealed;
 use crate::actor::{CompanyOwned, company_owned};
 use crate::id::{CompanyId, ExecutionWorkspaceId, InstanceId, IssueId, WorkspaceId};
 use crate::string_enum;
+use crate::string_enum::StringEnum as _;
 use crate::time::Timestamp;
 
 string_enum! {
@@ -116,6 +117,9 @@ pub struct ExecutionWorkspace {
     /// Why its folder was kept although its ticket ended long ago, as a stable code
     /// (docs/tickets.md#clean-up).
     pub kept_because: Option<String>,
+    /// What was not in order when a run last began to work there, and could not be put in order
+    /// without a loss.
+    pub disorder: Option<WorktreeDisorder>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.
@@ -136,6 +140,52 @@ impl ExecutionWorkspace {
     pub fn path_of(company: CompanyId, workspace: WorkspaceId, ticket_key: &str) -> String {
         let slug = ticket_key.to_ascii_lowercase();
         alloc::format!("{company}/{workspace}/{slug}/repo")
+    }
+}
+
+string_enum! {
+    /// What an agent may leave in a worktree that is not as it was made.
+    pub enum WorktreeDisorder {
+        /// Another branch is checked out.
+        OffBranch = "off_branch",
+        /// A commit is checked out, and no branch.
+        DetachedHead = "detached_head",
+        /// A merge, rebase or the like was not ended.
+        OperationInProgress = "operation_in_progress",
+        /// The branch does not have any more what it had.
+        BranchReset = "branch_reset",
+        /// The branch was deleted, or has another name.
+        BranchDeleted = "branch_deleted",
+        /// The file that makes the folder a worktree was replaced.
+        GitFileReplaced = "git_file_replaced",
+        /// A git that was killed left its lock.
+        LeftLock = "left_lock",
+    }
+}
+
+/// What was found in a worktree before a run began to work there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorktreeFinding {
+    /// What.
+    pub disorder: WorktreeDisorder,
+    /// Whether it is in order again. Otherwise something would have been lost, and nothing was
+    /// touched.
+    pub is_mended: bool,
+    /// The branch, commit, operation or folder that it is about.
+    pub detail: Option<String>,
+}
+
+impl WorktreeFinding {
+    /// How a worktree stands by all that was found there: `in_order`, `restored` when all of it is
+    /// in order again, else what is not.
+    pub fn state_of(findings: &[Self]) -> &'static str {
+        let left = findings.iter().find(|finding| !finding.is_mended);
+        match left {
+            Some(left) => left.disorder.as_str(),
+            None if findings.is_empty() => "in_order",
+            None => "restored",
+        }
     }
 }
 

@@ -125,7 +125,7 @@ impl ForgeImitation {
         });
     }
 
-    /// Gives a repository another name. GitHub leads from the former one to it.
+    /// Gives a repository another name. Who asks by the former one is led to it.
     pub fn rename(&self, full_name: &str, new_name: &str) {
         self.with(full_name, |it| {
             let former = std::mem::replace(&mut it.full_name, new_name.to_owned());

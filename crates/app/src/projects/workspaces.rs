@@ -219,7 +219,7 @@ pub(super) fn insert_workspace(
 }
 
 /// A workspace of a locked project, and the others that it has.
-fn split_workspaces(
+pub(super) fn split_workspaces(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     project: &Locked<Project>,

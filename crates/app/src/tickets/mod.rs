@@ -3,6 +3,7 @@
 //! The use cases of `approvals` call this; nothing here imports from them.
 
 mod advance_view;
+mod condition;
 mod plan;
 mod pull_request;
 mod read;
@@ -13,6 +14,7 @@ mod watch;
 mod worktrees;
 
 pub use advance_view::AdvanceView;
+pub use condition::note_condition;
 pub use plan::{PlannedWorkspace, planned};
 pub(crate) use plan::{RESOLVED, resolve};
 pub(crate) use pull_request::{announcement, tell_pull_requests};

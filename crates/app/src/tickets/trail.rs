@@ -2,6 +2,7 @@
 //! (docs/tickets.md#the-trail-of-a-ticket).
 
 use serde_json::{Value, json};
+use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{Approval, ApprovalExecution};
@@ -11,13 +12,16 @@ use workforce_domain::port::{Locked, StoreError, Tx};
 use crate::activity_log::log_activity;
 use crate::context::Context;
 
+/// Where a step says that the forge calls the repository by another name.
+const MOVED_TO: &str = "movedTo";
+
 /// By whose word something was done.
 #[derive(Clone, Copy)]
 pub(crate) enum Cause<'a> {
     /// The work came to its end, and was made ready for the board.
     WorkEnded,
-    /// The board approved.
-    Approved(&'a Approval, &'a ApprovalExecution),
+    /// The board approved; and what came of the step.
+    Approved(&'a Approval, &'a ApprovalExecution, &'a Document),
 }
 
 /// Saves what was done in a worktree and for it, and writes down on the issue that has the
@@ -83,7 +87,10 @@ fn told(worktree: &ExecutionWorkspace, cause: Cause<'_>, mut facts: Value) -> Va
     facts["executionWorkspaceId"] = json!(worktree.id);
     facts["ticketKey"] = json!(worktree.ticket_key);
     facts["branch"] = json!(worktree.branch);
-    if let Cause::Approved(approval, execution) = cause {
+    if let Cause::Approved(approval, execution, result) = cause {
+        if let Some(moved) = result.get(MOVED_TO) {
+            facts[MOVED_TO] = moved.clone();
+        }
         facts["approvalId"] = json!(approval.id);
         facts["decidedBy"] = json!(execution.decided_by);
     }

@@ -142,6 +142,7 @@ pub(crate) const fn input<'a>(claimed: &'a ClaimedRun, facts: &'a PromptFacts) -
             cwd: "/srv/work",
             branch: None,
             base_branch: None,
+            findings: &[],
         }),
         template: None,
         hand_over: None,

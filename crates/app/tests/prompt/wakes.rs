@@ -87,6 +87,7 @@ fn an_assignment_with_everything() {
             cwd: "/srv/trees/ACM-2",
             branch: Some("feature/ACM-2"),
             base_branch: Some("main"),
+            findings: &[],
         }),
         template: Some(
             "Work on {{issue.identifier}} as {{ agent.name }} in {{workspace.cwd}}: \

@@ -6,10 +6,10 @@ use serde_json::Value;
 use tokio::task::JoinError;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::execution_workspace::{DiffRequest, WorktreeDiff, WorktreeState};
-use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, InstanceId, IssueId};
+use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, InstanceId, IssueId, WorkspaceId};
 use workforce_domain::port::{
     AgreedWork, CarryOutError, CarryOutFuture, DeliveryFuture, ForgeDelivery, ForgeWebhooks,
-    GovernedWork, PreflightFuture, StoreError, WorktreeFuture,
+    GovernedWork, PreflightFuture, RemoteAddresses, StoreError, WorktreeFuture,
 };
 
 use super::EngineHandle;
@@ -76,6 +76,15 @@ impl GovernedWork for EngineHandle {
     fn sync(&self, company: CompanyScope, issue: IssueId) -> WorktreeFuture<'_, Vec<Value>> {
         let state = Arc::clone(&self.state);
         Box::pin(self.looking(async move { tickets::sync(&state, company, issue).await }))
+    }
+
+    fn addresses(
+        &self,
+        company: CompanyScope,
+        workspace: WorkspaceId,
+    ) -> WorktreeFuture<'_, Option<RemoteAddresses>> {
+        let state = Arc::clone(&self.state);
+        Box::pin(self.looking(async move { tickets::addresses(&state, company, workspace).await }))
     }
 }
 

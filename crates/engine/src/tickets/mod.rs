@@ -21,6 +21,7 @@ pub(crate) use deliver::advance::sync;
 pub(crate) use deliver::due::run as run_advances;
 pub(crate) use provision::preflight::preflight;
 pub(crate) use repository::inspect::{diff, inspect};
+pub(crate) use repository::remotes::of_workspace as addresses;
 pub(crate) use repository::worktree::{NoPlace, Place, place_of};
 pub(crate) use settings::LazyGit;
 pub use settings::{CommitIdentity, TicketSettings, WebhookSecret};

@@ -74,5 +74,6 @@ mod shapes;
 mod stream_tickets;
 mod switches;
 mod task_sessions;
+mod ticket_addresses;
 mod ticket_ends;
 mod tickets;

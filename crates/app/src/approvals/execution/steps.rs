@@ -158,7 +158,7 @@ pub fn finish_step(
         .lock(step.company.into(), step.workspace)?;
     if let Some(mut workspace) = locked {
         note(&mut workspace);
-        let cause = tickets::Cause::Approved(&approval, &execution);
+        let cause = tickets::Cause::Approved(&approval, &execution, &record.result);
         tickets::save_and_tell(tx, ctx, &mut workspace, cause)?;
         if step.step == ExecutionStep::PullRequest {
             let merged = merged_base(&steps, step.workspace);

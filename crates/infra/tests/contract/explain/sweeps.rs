@@ -6,6 +6,7 @@ use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::board::BoardMember;
 use workforce_domain::dashboard::Cutoffs;
 use workforce_domain::issue::Assignee;
+use workforce_domain::page::PageRequest;
 use workforce_domain::port::{AgendaTerms, StopScope, StoreError, Tx};
 use workforce_domain::run::RunErrorCode;
 use workforce_domain::session::TaskKey;
@@ -102,6 +103,22 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                     tx.engine_mut()
                         .cancel_obsolete_wakes(InstanceScope::SYSTEM, now(), 5)?;
                 assert_eq!(cancelled, 5);
+                Ok(())
+            }),
+        ),
+        (
+            "what is stuck",
+            Box::new(move |tx: &mut dyn Tx| {
+                tx.engine().change_counts(InstanceScope::SYSTEM, now())?;
+                tx.engine().to_note_stuck(scope, now(), None, BATCH)?;
+                tx.engine().wrongly_stuck(scope, BATCH)?;
+                tx.issues().why_stuck(scope, asked.issue, now())?;
+                tx.issues().list_stuck(scope, &PageRequest::first())?;
+                tx.issues().count_stuck(scope)?;
+                let worktrees = tx
+                    .execution_workspaces()
+                    .of_workspace(scope, uuid::Uuid::nil().into())?;
+                assert_eq!(worktrees.len(), 0);
                 Ok(())
             }),
         ),
