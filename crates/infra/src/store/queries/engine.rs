@@ -20,7 +20,7 @@ use super::runs::running;
 use super::{
     agenda, budget_stops, claim, event_retention, obsolete_wakes, stuck_issues, timers, wakes,
 };
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, Key, StringEnumColumn};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
 
