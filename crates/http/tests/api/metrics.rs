@@ -108,7 +108,7 @@ api_tests! {
         api.post(&format!("/api/companies/{}/cost-events", id(&company)), &cost).ok(201);
         let told = Told::by(api);
         let mut found = BTreeMap::new();
-        for (name, family) in &told.families() {
+        for (name, family) in told.families() {
             assert!(name.starts_with("workforce_"), "{name}");
             let is_plain = |c: char| c.is_ascii_lowercase() || c == '_';
             assert!(name.chars().all(is_plain), "{name}");
