@@ -28,7 +28,7 @@ impl<'a> Families<'a> {
         ConstGauge::new(value).encode(family)
     }
 
-    /// Such values, which `label` tells apart.
+    /// Such values, which `label` tells apart. A family without values is left out.
     ///
     /// # Errors
     /// When the text cannot be written.
@@ -39,6 +39,10 @@ impl<'a> Families<'a> {
         label: &str,
         values: impl IntoIterator<Item = (L, V)>,
     ) -> fmt::Result {
+        let mut values = values.into_iter().peekable();
+        if values.peek().is_none() {
+            return Ok(());
+        }
         let kind = MetricType::Gauge;
         let mut family = self.0.encode_descriptor(name, help, None, kind)?;
         for (what, value) in values {
@@ -62,7 +66,7 @@ impl<'a> Families<'a> {
         ConstCounter::new(value).encode(family)
     }
 
-    /// Such values, which `label` tells apart.
+    /// Such values, which `label` tells apart. A family without values is left out.
     ///
     /// # Errors
     /// When the text cannot be written.
@@ -73,6 +77,10 @@ impl<'a> Families<'a> {
         label: &str,
         values: impl IntoIterator<Item = (L, V)>,
     ) -> fmt::Result {
+        let mut values = values.into_iter().peekable();
+        if values.peek().is_none() {
+            return Ok(());
+        }
         let kind = MetricType::Counter;
         let mut family = self.0.encode_descriptor(name, help, None, kind)?;
         for (what, value) in values {
