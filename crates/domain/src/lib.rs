@@ -32,6 +32,7 @@ pub mod execution_workspace;
 mod fields;
 pub mod goal;
 pub mod id;
+pub mod instance_figures;
 pub mod instructions;
 pub mod issue;
 pub mod json_text;

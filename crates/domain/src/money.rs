@@ -55,6 +55,11 @@ impl Cents {
         self.0
     }
 
+    /// The whole cents in it.
+    pub const fn whole(self) -> i64 {
+        self.0 / SCALE
+    }
+
     /// Whole cents.
     ///
     /// # Errors

@@ -244,6 +244,10 @@ impl EngineSignal for EngineHandle {
         Some(Arc::new(live.patterns()))
     }
 
+    fn instance_cap(&self) -> i64 {
+        self.state.config.instance_cap()
+    }
+
     fn is_dispatching(&self, now: Timestamp) -> bool {
         self.state
             .last_tick()

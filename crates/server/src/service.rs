@@ -267,6 +267,7 @@ impl Service {
             ..TransferLimits::default()
         })
         .with_strict_secrets(args.strict_secrets())
+        .with_open_metrics(args.metrics_open)
         .with_key_rotation(rotation)
         .with_vitals(vitals.clone());
         let state = Data::new(match args.limit() {

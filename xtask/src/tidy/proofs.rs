@@ -50,6 +50,7 @@ const RESERVED: &[Reserved] = &[
             "crates/app/src/attachments/sweep.rs",
             "crates/domain/src/actor.rs",
             "crates/engine/src",
+            "crates/http/src/metrics/work.rs",
             "crates/http/src/routes/health.rs",
             "crates/server/src",
             "crates/simulation/src",

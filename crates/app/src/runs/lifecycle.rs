@@ -49,9 +49,9 @@ pub fn start(
 /// goes before `end`. What was lost is queued once more, unless it was retried
 /// recently. What it used, as far as its program told, is booked after its end, so
 /// that a run which uses its budget up is not stopped by that when it is done; what it
-/// held of the budgets is free. False when the run was not this
-/// server's any more (`fence` differs or it has ended), and then nothing is
-/// written.
+/// held of the budgets is free. Tells what is written down as its outcome; `None` when the
+/// run was not this server's any more (`fence` differs or it has ended), and then nothing
+/// is.
 pub fn finish(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -60,9 +60,9 @@ pub fn finish(
     fence: i64,
     end: RunEnd,
     used: Option<&RunUse>,
-) -> Result<bool, Failure<Infallible>> {
+) -> Result<Option<RunOutcome>, Failure<Infallible>> {
     let Some(seen) = tx.runs().find(company.into(), id)? else {
-        return Ok(false);
+        return Ok(None);
     };
     tx.companies_mut().lock(company.into(), company.company())?;
     let agent = tx.agents_mut().lock(company.into(), seen.agent)?;
@@ -71,10 +71,10 @@ pub fn finish(
         None => None,
     };
     let Some(mut run) = tx.runs_mut().lock(company.into(), id)? else {
-        return Ok(false);
+        return Ok(None);
     };
     if run.fence != fence {
-        return Ok(false);
+        return Ok(None);
     }
     let end = match tx.runs().completion(company, id)? {
         Some(Completion::Reported(report, _)) => {
@@ -86,7 +86,7 @@ pub fn finish(
         Some(Completion::Awaited) | None => end,
     };
     let Ok(outcome) = run.end(end, ctx.now) else {
-        return Ok(false);
+        return Ok(None);
     };
     tx.runs_mut().save(&run)?;
     tx.issues_mut().end_leases_of_run(&run)?;
@@ -111,7 +111,7 @@ pub fn finish(
         (RunOutcome::Succeeded, Some(issue)) => follow_up(tx, ctx, &run, &issue)?,
         _ => {}
     }
-    Ok(true)
+    Ok(Some(outcome))
 }
 
 /// False when a lost run worked on an issue that has ended or is somebody

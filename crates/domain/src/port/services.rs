@@ -191,6 +191,11 @@ pub trait EngineSignal: Send + Sync {
         true
     }
 
+    /// At most so many runs are live at once on this server.
+    fn instance_cap(&self) -> i64 {
+        i64::MAX
+    }
+
     /// When due wakes were last looked for and the store answered; `None`
     /// before the first time.
     fn last_tick(&self) -> Option<Timestamp> {

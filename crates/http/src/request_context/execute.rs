@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use workforce_app::access::Denied;
-use workforce_app::authenticate::{AuthError, Authenticated, authenticate, authenticate_holder};
+use workforce_app::authenticate::{
+    AuthError, Authenticated, authenticate, authenticate_holder, known_at_sight,
+};
 use workforce_app::{Code, Context, Failure, Refusal, Signal};
 use workforce_domain::actor::Actor;
 use workforce_domain::id::CompanyId;
@@ -233,6 +235,20 @@ impl RequestContext {
             self.state.ports.engine.run_is_active(run);
         }
         Ok(caller)
+    }
+
+    /// Whether the board asks, as far as that is known without the store.
+    pub(crate) fn is_board_at_sight(&self) -> bool {
+        let presented = self.request.presented();
+        let (state, tokens) = (&*self.state, &*self.state.ports.tokens);
+        let known = known_at_sight(tokens, state.auth, presented);
+        let is_board = matches!(known, Ok(Some(_))) && !self.request.brings_ticket();
+        if let (true, Some(limiter), Some(authorization)) =
+            (is_board, &state.limiter, presented.authorization)
+        {
+            limiter.learn(authorization, true);
+        }
+        is_board
     }
 
     /// Finds out who asks and whether the route is for them.

@@ -56,6 +56,7 @@ mod line_reviews;
 mod lists;
 mod log_lines;
 mod log_streams;
+mod metrics;
 mod naming_races;
 mod openapi;
 mod openapi_for_clients;

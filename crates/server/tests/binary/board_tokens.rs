@@ -56,6 +56,20 @@ fn the_first_start_writes_a_token_and_the_next_uses_it_again() {
 }
 
 #[test]
+fn metrics_are_for_the_board_unless_they_are_open() {
+    let data = folder();
+    let server = Server::start_with(data.path(), TOKEN, &[]);
+    assert_eq!(server.text("/metrics").0, 401);
+    drop(server);
+
+    let open = [TOKEN, &["--metrics-open"]].concat();
+    let server = Server::start_with(data.path(), &open, &[]);
+    let (status, told) = server.text("/metrics");
+    assert_eq!(status, 200, "{told}");
+    assert!(told.contains("\nworkforce_store_up 1\n"), "{told}");
+}
+
+#[test]
 fn a_token_that_others_may_know_is_refused() {
     let data = folder();
     let start = |variable: Option<&str>| {

@@ -35,6 +35,7 @@ mod goals;
 mod idempotency;
 pub(super) mod inspection;
 pub(super) mod installation;
+mod instance_figures;
 mod instructions;
 pub(super) mod invariants;
 mod issue_deletion;

@@ -217,6 +217,12 @@ pub(super) fn holding(run: &str, company: &str, scope: BudgetScope, spender: &st
     format!("{run}.held_micros > 0 AND {run}.company_id = {company}{own}")
 }
 
+/// What of a total counts against the budgets of a company.
+pub(super) fn counted_micros(company: &str, total: &str) -> String {
+    let estimated = BUDGET_BASIS.is(company, BudgetBasis::Estimated);
+    format!("CASE WHEN {estimated} THEN {total}.estimated_micros ELSE {total}.spent_micros END")
+}
+
 /// A limit, and what counts against it.
 struct Limit<'a> {
     scope: BudgetScope,
@@ -245,7 +251,7 @@ impl Limit<'_> {
         let company_id = format!("{company}.id");
         let total = BUDGET_SCOPE.is("t", *scope);
         let in_month = month.map_or_else(String::new, |month| format!(" AND t.month = {month}"));
-        let estimated = BUDGET_BASIS.is(company, BudgetBasis::Estimated);
+        let counted = counted_micros(company, "t");
         let held = if with_holds {
             let holding = holding("h", &company_id, *scope, &id);
             format!(" + COALESCE((SELECT SUM(h.held_micros) FROM run_spends h WHERE {holding}), 0)")
@@ -254,8 +260,7 @@ impl Limit<'_> {
         };
         format!(
             "({limit} = 0 OR {limit} * 1000000 > \
-                COALESCE((SELECT SUM(CASE WHEN {estimated} \
-                    THEN t.estimated_micros ELSE t.spent_micros END) FROM spend_totals t \
+                COALESCE((SELECT SUM({counted}) FROM spend_totals t \
                     WHERE t.company_id = {company_id} AND {total} \
                     AND t.scope_id = {id}{in_month}), 0){held})"
         )

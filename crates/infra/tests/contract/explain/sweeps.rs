@@ -38,6 +38,17 @@ fn counting(store: &TestStore, asked: &Asked) -> Vec<String> {
     })
 }
 
+/// The statements of whoever scrapes metrics.
+fn scraping(store: &TestStore) -> Vec<String> {
+    let terms = request(id()).terms();
+    recorded(|| {
+        read(&**store, |reads| {
+            let companies = reads.companies();
+            companies.instance_figures(InstanceScope::SYSTEM, &terms)
+        });
+    })
+}
+
 /// What the engine and its housekeeping do.
 fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
     let scope = asked.scope;
@@ -201,6 +212,9 @@ pub(super) fn faults(store: &TestStore, asked: &Asked) -> String {
     let counting = counting(store, asked);
     assert_eq!(counting.len(), 5, "{counting:?}");
     let mut faults = faults_of(store, "the dashboard", &counting, Purpose::Sweep);
+    let scraping = scraping(store);
+    assert_eq!(scraping.len(), 5, "{scraping:?}");
+    faults += &faults_of(store, "the metrics", &scraping, Purpose::Sweep);
     for (name, deed) in deeds(asked) {
         let statements = recorded(|| write(&**store, deed));
         faults += &faults_of(store, name, &statements, Purpose::Sweep);
