@@ -13,6 +13,7 @@ use crate::address::RepositoryAddress;
 use crate::api::Api;
 use crate::config::Origin;
 use crate::error::ForgeError;
+use crate::kind::pull_request_segment;
 use crate::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState};
 
 /// What all three forges take.
@@ -115,7 +116,7 @@ fn web_address(api: &Api, repository: &RepositoryAddress, number: u64, told: &st
     }
     let is_plain = repository.is_plain() || api.origin().is_plain();
     let scheme = if is_plain { "http" } else { "https" };
-    let segment = api.kind.pull_request_segment();
+    let segment = pull_request_segment(api.kind);
     let name = repository.full_name();
     format!("{scheme}://{}/{name}/{segment}/{number}", api.host())
 }
