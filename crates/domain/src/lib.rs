@@ -30,6 +30,7 @@ pub mod dashboard;
 mod document;
 pub mod execution_workspace;
 mod fields;
+pub mod forge;
 pub mod goal;
 pub mod id;
 pub mod instance_figures;

@@ -1,11 +1,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use workforce_domain::forge::ForgeKind;
+
 use crate::address::RepositoryAddress;
 use crate::api::{Api, Memory};
 use crate::dialect::{self, Wanted, gitea, github, gitlab};
 use crate::error::ForgeError;
-use crate::kind::ForgeKind;
 use crate::pull_request::{NewPullRequest, PullRequest, PullRequestState, Snapshot};
 use crate::token::Token;
 use crate::turns::Turns;

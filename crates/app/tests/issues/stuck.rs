@@ -94,7 +94,11 @@ impl Chain {
             .issues()
             .iter()
             .map(|issue| issue.id)
-            .filter(|issue| self.why(*issue).is_some())
+            .filter(|issue| {
+                let why = self.why(*issue);
+                // Without a sign-in it is tried again now and then.
+                why.is_some_and(|why| why != StuckReason::SignInRequired)
+            })
             .collect();
         let Some(started) = self.world.start_next() else {
             return Ok(None);

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tokio::task::JoinError;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::execution_workspace::{DiffRequest, WorktreeDiff, WorktreeState};
+use workforce_domain::forge::ForgeKind;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, InstanceId, IssueId, WorkspaceId};
 use workforce_domain::port::{
     AgreedWork, CarryOutError, CarryOutFuture, DeliveryFuture, ForgeDelivery, ForgeWebhooks,
@@ -89,8 +90,9 @@ impl GovernedWork for EngineHandle {
 }
 
 impl ForgeWebhooks for EngineHandle {
-    fn is_configured(&self) -> bool {
-        self.state.config.tickets.webhook_secret.is_some()
+    fn is_configured(&self, forge: ForgeKind) -> bool {
+        let secrets = &self.state.config.tickets.webhook_secrets;
+        secrets.contains_key(&forge)
     }
 
     fn take(&self, delivery: ForgeDelivery) -> DeliveryFuture<'_> {

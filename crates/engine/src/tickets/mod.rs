@@ -26,6 +26,7 @@ pub(crate) use repository::worktree::{NoPlace, Place, place_of};
 pub(crate) use settings::LazyGit;
 pub use settings::{CommitIdentity, TicketSettings, WebhookSecret};
 pub(crate) use upkeep::run as run_upkeep;
+pub(crate) use upkeep::taken_messages::TakenMessages;
 pub(crate) use upkeep::watch::run as run_watches;
 pub(crate) use upkeep::webhook::take as take_delivery;
 

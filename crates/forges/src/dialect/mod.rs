@@ -14,7 +14,7 @@ use crate::address::RepositoryAddress;
 use crate::api::Api;
 use crate::config::Origin;
 use crate::error::ForgeError;
-use crate::kind::ForgeKind;
+use crate::kind::{ForgeKind, pull_request_segment};
 use crate::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState};
 
 /// How a forge calls a repository.
@@ -142,7 +142,7 @@ fn web_address(api: &Api, repository: &RepositoryAddress, number: u64, told: &st
     }
     let is_plain = repository.is_plain() || api.origin().is_plain();
     let scheme = if is_plain { "http" } else { "https" };
-    let segment = api.kind.pull_request_segment();
+    let segment = pull_request_segment(api.kind);
     let name = repository.full_name();
     format!("{scheme}://{}/{name}/{segment}/{number}", api.host())
 }

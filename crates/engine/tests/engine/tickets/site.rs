@@ -53,7 +53,12 @@ pub(crate) struct Site {
 impl Site {
     /// A ticket whose pull request is open and whose issue is done.
     pub(crate) async fn delivered(store: TestStore) -> Self {
-        let site = Self::provisioned(store, true).await;
+        Self::delivered_at(ImitatedForge::GitHub, store).await
+    }
+
+    /// The same at another forge.
+    pub(crate) async fn delivered_at(forge: ImitatedForge, store: TestStore) -> Self {
+        let site = Self::provisioned_at(forge, store, true).await;
         site.write("work.txt", "the work of the agent\n");
         site.approve(ApprovalType::ApprovePullRequest, json!({}))
             .await;
@@ -64,8 +69,12 @@ impl Site {
     /// A ticket with a worktree and nothing else, in a repository with a remote or
     /// without. An engine works for it.
     pub(crate) async fn provisioned(store: TestStore, with_remote: bool) -> Self {
+        Self::provisioned_at(ImitatedForge::GitHub, store, with_remote).await
+    }
+
+    async fn provisioned_at(forge: ImitatedForge, store: TestStore, with_remote: bool) -> Self {
         let house = House::on(store);
-        let forge = ForgeImitation::start(ImitatedForge::GitHub).expect("a forge");
+        let forge = ForgeImitation::start(forge).expect("a forge");
         let agent = house.hire_shell(&until_go(&house));
         house.act(|tx, ctx| agents::pause(tx, ctx, agent));
         let issue = new_ticket(&house, &forge, agent, "", with_remote);
@@ -110,7 +119,7 @@ impl Site {
     pub(crate) fn config(&self) -> EngineConfig {
         let mut config = self.house.config();
         let forge = ForgeConfig {
-            kind: ForgeKind::GitHub,
+            kind: self.forge_kind(),
             host: self.forge.host().to_owned(),
             api_url: Some(self.forge.api_url()),
             token: Token::parse(TOKEN),
@@ -120,8 +129,13 @@ impl Site {
         config.tickets.forges = Some(Forges::new(vec![forge], limits).expect("a forge"));
         // Some tests start another server on it.
         config.exclusive_store = false;
-        config.tickets.webhook_secret = WebhookSecret::new(SECRET);
+        let secret = WebhookSecret::new(SECRET).expect("a secret");
+        config.tickets.webhook_secrets = [(self.forge_kind(), secret)].into();
         config
+    }
+
+    pub(crate) fn forge_kind(&self) -> ForgeKind {
+        ForgeKind::parse(self.forge.kind().word()).expect("a kind")
     }
 
     /// Starts an engine in the place of the one that works.

@@ -95,6 +95,8 @@ pub(super) const REQUESTS: &[Request] = &[
     get("/api/health/ready"),
     // What the caller says does not matter here, but what it signed.
     post("/api/webhooks/github", "{}").or("credential_invalid"),
+    post("/api/webhooks/gitlab", "{}").or("credential_invalid"),
+    post("/api/webhooks/gitea", "{}").or("credential_invalid"),
     // Agents.
     get("/api/agents/me"),
     get("/api/agents/{agentId}"),

@@ -39,7 +39,7 @@ const PAUSE_REASON: Words<PauseReason> = Words::of("pause_reason");
 const PROJECT_GOVERNANCE: Words<ProjectGovernance> = Words::of("governance");
 const RUN_KIND: Words<RunKind> = Words::of("kind");
 pub(super) const RUN_ERROR: Words<RunErrorCode> = Words::of("error_code");
-const RUN_STATUS: Words<RunStatus> = Words::of("status");
+pub(super) const RUN_STATUS: Words<RunStatus> = Words::of("status");
 const WAKE_STATUS: Words<WakeStatus> = Words::of("status");
 const WORKTREE_STATUS: Words<ExecutionWorkspaceStatus> = Words::of("status");
 

@@ -7,9 +7,9 @@ use workforce_domain::issue::{IssueStatus, StuckReason};
 use workforce_domain::run::{RunErrorCode, RunStatus};
 
 use super::predicates::{
-    ISSUE_STATUS, RUN_ERROR, active_company, awaits_review_of_board, budget_unspent_on_project,
-    employed_agent, execution_in, issue_in_hand, pending_wake, running_run, stopped_by_budget,
-    unpaused_agent, waiting_approval, word,
+    ISSUE_STATUS, RUN_ERROR, RUN_STATUS, active_company, awaits_review_of_board,
+    budget_unspent_on_project, employed_agent, execution_in, issue_in_hand, pending_wake,
+    running_run, stopped_by_budget, unpaused_agent, waiting_approval, word,
 };
 
 /// What an issue `i`, its assignee `a`, its project `p` and its company `firm` are joined from.
@@ -73,13 +73,11 @@ pub(super) static REASON: LazyLock<String> = LazyLock::new(|| {
                 ORDER BY r.created_at DESC, r.id DESC LIMIT 1)"
         )
     };
-    let (last_status, signed_out) = (
-        last("r.status"),
-        last(&format!(
-            "CASE WHEN {} THEN 1 ELSE 0 END",
-            RUN_ERROR.is("r", RunErrorCode::AuthRequired)
-        )),
-    );
+    let [succeeded, signed_out] = [
+        RUN_STATUS.is("r", RunStatus::Succeeded),
+        RUN_ERROR.is("r", RunErrorCode::AuthRequired),
+    ]
+    .map(|is| last(&format!("CASE WHEN {is} THEN 1 ELSE 0 END")));
     let (of_company, of_agent) = (stopped_by_budget("firm"), stopped_by_budget("a"));
     let (active, unpaused) = (active_company("firm"), unpaused_agent("a"));
     let blocked = ISSUE_STATUS.is("i", IssueStatus::Blocked);
@@ -105,7 +103,6 @@ pub(super) static REASON: LazyLock<String> = LazyLock::new(|| {
         StuckReason::NotWoken,
     ]
     .map(word);
-    let succeeded = word(RunStatus::Succeeded);
     format!(
         "CASE \
         WHEN {live} OR {leased} THEN NULL \
@@ -117,8 +114,8 @@ pub(super) static REASON: LazyLock<String> = LazyLock::new(|| {
         WHEN NOT ({active}) THEN {not_active} \
         WHEN NOT ({unpaused}) THEN {paused} \
         WHEN {blocked} THEN {is_blocked} \
-        WHEN {last_status} = {succeeded} THEN {left_undone} \
-        WHEN {last_status} IS NOT NULL THEN {run_failed} \
+        WHEN {succeeded} = 1 THEN {left_undone} \
+        WHEN {succeeded} IS NOT NULL THEN {run_failed} \
         ELSE {not_woken} END"
     )
 });
