@@ -1,5 +1,4 @@
-//! The record of what happened: activity rows for people, events for programs
-//! (docs/events.md#kinds).
+//! The record of what happened: activity rows for people, events for programs.
 
 use serde::Serialize;
 
@@ -228,7 +227,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// The kinds of live events (docs/events.md#kinds).
+    /// The kinds of live events.
     pub enum EventKind {
         /// Any activity row was written.
         ActivityLogged = "activity.logged",

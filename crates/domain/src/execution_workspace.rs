@@ -1,5 +1,4 @@
-//! Execution workspaces: the worktrees in which governed tickets are worked on
-//! (docs/tickets.md#execution-workspaces).
+//! Execution workspaces: the worktrees in which governed tickets are worked on.
 
 mod state;
 mod watch;
@@ -114,8 +113,7 @@ pub struct ExecutionWorkspace {
     /// Its folder is looked at no earlier once its ticket has ended, to be removed.
     #[serde(skip)]
     pub clean_up_after: Timestamp,
-    /// Why its folder was kept although its ticket ended long ago, as a stable code
-    /// (docs/tickets.md#clean-up).
+    /// Why its folder was kept although its ticket ended long ago, as a stable code.
     pub kept_because: Option<String>,
     /// What was not in order when a run last began to work there, and could not be put in order
     /// without a loss.
@@ -190,7 +188,7 @@ impl WorktreeFinding {
 }
 
 /// A ticket whose work has come to its end: it is committed and brought up to its
-/// base branch, and then the board is asked (docs/tickets.md#when-the-work-is-done).
+/// base branch, and then the board is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TicketAdvance {
     /// The issue that the ticket belongs to.

@@ -1,4 +1,4 @@
-//! Forges, which keep repositories and pull requests (docs/tickets.md#forges).
+//! Forges, which keep repositories and pull requests.
 
 use crate::string_enum;
 

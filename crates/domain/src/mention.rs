@@ -1,8 +1,8 @@
-//! Mentions of agents in a text (docs/issues.md#mentions).
+//! Mentions of agents in a text: an `@` before a name, outside of code and quotations.
 //!
 //! The work is linear in the text, whatever it contains and however many agents
-//! there are (docs/access.md#limits): the names form one tree, and the walk
-//! that starts at an `@` never goes past the next one.
+//! there are: the names form one tree, and the walk that starts at an `@` never goes past the
+//! next one.
 
 mod folded;
 mod prose;

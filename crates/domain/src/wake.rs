@@ -1,5 +1,4 @@
-//! Wakes: reasons to run an agent, waiting to be answered
-//! (docs/heartbeats.md#wakes).
+//! Wakes: reasons to run an agent, waiting to be answered.
 
 use serde::Serialize;
 
@@ -28,7 +27,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// Why an agent is woken (docs/heartbeats.md#wakes).
+    /// Why an agent is woken.
     pub enum WakeReason {
         /// An issue was assigned to it.
         IssueAssigned = "issue_assigned",

@@ -86,7 +86,7 @@ impl Said {
         let session = conclusion.session.as_ref();
         Self {
             outcome: Some(conclusion.outcome.clone()),
-            session: session.and_then(|session| SessionId::new(session.as_str()).ok()),
+            session: session.and_then(|session| SessionId::parse(session.as_str()).ok()),
             result_text: conclusion.result_text.clone(),
             retry_at,
         }

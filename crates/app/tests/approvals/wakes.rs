@@ -82,7 +82,7 @@ on_both_databases! {
         let board = desk.world.board();
         done(board.write(|tx, ctx| {
             let said = workforce_app::issues::AddComment {
-                body: workforce_domain::text::CommentBody::new("hurry").unwrap(),
+                body: workforce_domain::text::CommentBody::parse("hurry").unwrap(),
                 reopen: Some(false),
                 interrupt: Some(false),
             };

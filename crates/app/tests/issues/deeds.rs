@@ -45,7 +45,7 @@ pub(crate) fn taken_away() -> UpdateIssue {
 
 /// What a comment says.
 pub(crate) fn words(body: &str) -> CommentBody {
-    CommentBody::new(body).unwrap()
+    CommentBody::parse(body).unwrap()
 }
 
 /// A comment that does nothing besides.

@@ -31,7 +31,7 @@ impl Scene {
 
     pub(crate) fn in_world(world: World) -> Self {
         let company = world.company("Acme");
-        let role = |role: &str| Some(Role::new(role).unwrap());
+        let role = |role: &str| Some(Role::parse(role).unwrap());
         let mara = world.hired_with(
             company.id,
             &CreateAgent {
@@ -122,7 +122,7 @@ impl Scene {
 #[track_caller]
 pub(crate) fn says(who: Acting<'_>, issue: &Issue, body: &str) -> Comment {
     let command = AddComment {
-        body: CommentBody::new(body).unwrap(),
+        body: CommentBody::parse(body).unwrap(),
         reopen: None,
         interrupt: None,
     };

@@ -1,6 +1,5 @@
-//! The names that a plan may give to a ticket and its branches
-//! (docs/approvals.md#payloads). They end up in calls of a program, so that
-//! nothing is admitted here that the program could take for an option or an
+//! The names that a plan may give to a ticket and its branches. They end up in calls of a
+//! program, so that nothing is admitted here that the program could take for an option or an
 //! expression.
 
 use core::fmt;

@@ -1,4 +1,4 @@
-//! Approvals: what the board must agree to (docs/approvals.md).
+//! Approvals: what the board must agree to.
 
 mod branch;
 mod execution;

@@ -8,8 +8,7 @@ use crate::text::Title;
 use crate::time::Timestamp;
 
 string_enum! {
-    /// Why an open issue is stuck: nothing that happens by itself moves it, and nobody was told to
-    /// (docs/issues.md#stuck-issues).
+    /// Why an open issue is stuck: nothing that happens by itself moves it, and nobody was told to.
     pub enum StuckReason {
         /// Nobody has it.
         Unassigned = "unassigned",

@@ -49,8 +49,9 @@ pub enum DeliveryOutcome {
 pub type DeliveryFuture<'a> =
     Pin<Box<dyn Future<Output = Result<DeliveryOutcome, StoreError>> + Send + 'a>>;
 
-/// Takes messages of forges (docs/tickets.md#webhook). What they say is not believed:
+/// Takes messages of forges. What they say is not believed:
 /// pull requests that they are about are looked at soon.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait ForgeWebhooks: Send + Sync {
     /// Whether messages of such forges are taken at all.
     fn is_configured(&self, forge: ForgeKind) -> bool;

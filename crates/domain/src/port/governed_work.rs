@@ -155,8 +155,8 @@ pub struct RemoteAddresses {
     pub push: String,
 }
 
-/// Does outside of the store what approvals ask for (docs/tickets.md). Not to be
-/// called in a transaction.
+/// Does outside of the store what approvals ask for. Not to be called in a transaction.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait GovernedWork: Send + Sync {
     /// The server that does it.
     fn server(&self) -> InstanceId;

@@ -115,9 +115,9 @@ pub enum Verdict {
 }
 
 /// Reads within a read-only transaction: one consistent picture.
-type ReadBody<'a> = dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + 'a;
+pub type ReadBody<'a> = dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + 'a;
 /// Reads and writes within one transaction.
-type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
+pub type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
 
 /// Writes that are brought to a store together. They are numbered from 0.
 pub trait WriteQueue: Send {

@@ -1,4 +1,4 @@
-//! Where runs and wakes stand (docs/lifecycles.md#heartbeat-runs).
+//! Where runs and wakes stand.
 
 use crate::lifecycle::Lifecycle;
 use crate::string_enum;

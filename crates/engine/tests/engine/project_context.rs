@@ -12,7 +12,7 @@ use crate::support::{House, eventually};
 fn project(house: &House) -> ProjectId {
     let command = projects::CreateProject {
         goal_id: None,
-        name: Name::new("Site").expect("a name"),
+        name: Name::parse("Site").expect("a name"),
         description: None,
         status: None,
         goal_ids: Some(Vec::new()),
@@ -38,8 +38,8 @@ async fn a_run_is_told_about_its_project_in_a_file_of_its_own() {
     let engine = house.start();
     let project = project(&house);
     let rules = |text: &str| UpdateConventions {
-        backstory: Change::Set(Description::new("Once.").expect("a text")),
-        conventions_md: Change::Set(Description::new(text).expect("a text")),
+        backstory: Change::Set(Description::parse("Once.").expect("a text")),
+        conventions_md: Change::Set(Description::parse(text).expect("a text")),
         ..UpdateConventions::default()
     };
     house.act(|tx, ctx| conventions::update(tx, ctx, project, rules("- old")));

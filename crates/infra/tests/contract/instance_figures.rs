@@ -72,7 +72,7 @@ on_both_databases! {
         note_stuck(&other, StuckReason::Blocked);
         world.write(|tx| tx.ledger_mut().record(&cost(&world, "10.5")));
         let mut estimated = cost(&other, "10");
-        estimated.estimated = Cents::parse_json("70").ok();
+        estimated.estimated = Cents::parse("70").ok();
         other.write(|tx| tx.ledger_mut().record(&estimated));
         other.change_company(|company| company.budget_basis = BudgetBasis::Estimated);
 
@@ -80,7 +80,7 @@ on_both_databases! {
         found.queued_wakes.sort();
         found.waiting_approvals.sort();
         found.stuck_issues.sort();
-        let spent = |cents| Cents::parse_json(cents).unwrap();
+        let spent = |cents| Cents::parse(cents).unwrap();
         assert_eq!(found, InstanceFigures {
             companies: 2,
             live_runs: 1,

@@ -36,7 +36,7 @@ pub(crate) struct AttachmentArgs {
 
 fn attachment_limit(bytes: &str) -> Result<AttachmentLimit, String> {
     let max = AttachmentLimit::MAX.bytes();
-    let limit = bytes.parse().ok().and_then(AttachmentLimit::new);
+    let limit = bytes.parse().ok().and_then(AttachmentLimit::from_bytes);
     limit.ok_or_else(|| format!("must be a whole number between 1 and {max}"))
 }
 

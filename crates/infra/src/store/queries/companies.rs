@@ -76,7 +76,9 @@ impl Row for CompanyRow {
             require_board_approval_for_new_agents: self.require_board_approval_for_new_agents,
             review_required: self.review_required,
             max_concurrent_runs: self.max_concurrent_runs,
-            attachment_limit: self.attachment_max_bytes.and_then(AttachmentLimit::new),
+            attachment_limit: self
+                .attachment_max_bytes
+                .and_then(AttachmentLimit::from_bytes),
             locale: admit_some(KIND, self.locale)?,
             brand_color: admit_some(KIND, self.brand_color)?,
             created_at: self.created_at.0,
