@@ -8,13 +8,14 @@ mod statuses;
 
 use serde::Deserialize;
 use ureq::http::Uri;
+use workforce_domain::forge::ForgeKind;
 use workforce_domain::time::Timestamp;
 
 use crate::address::RepositoryAddress;
 use crate::api::Api;
 use crate::config::Origin;
 use crate::error::ForgeError;
-use crate::kind::{ForgeKind, pull_request_segment};
+use crate::kind::pull_request_segment;
 use crate::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState};
 
 /// How a forge calls a repository.
