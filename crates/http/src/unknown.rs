@@ -32,10 +32,10 @@ struct UnknownName {
 }
 
 impl UnknownName {
-    fn new<'a>(pointer: String, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
+    fn new<'a>(pointer: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         let did_you_mean = meant(name, known).map(str::to_owned);
         Self {
-            pointer: clipped(&pointer),
+            pointer: clipped(pointer),
             did_you_mean,
         }
     }
@@ -87,7 +87,7 @@ impl Unknown {
             let name = pointer.trim_start_matches('/').to_owned();
             // Of what lies deeper it is not known what there could be.
             let known = known.iter().copied().filter(|_| !name.contains('/'));
-            UnknownName::new(pointer, &name, known)
+            UnknownName::new(&pointer, &name, known)
         }));
     }
 
@@ -107,7 +107,7 @@ impl Unknown {
             let is_unknown = |name: &&str| *name != STRICT && !asked.contains(*name);
             for name in sent.filter(is_unknown).collect::<BTreeSet<_>>() {
                 let known = asked.iter().map(String::as_str);
-                found.push(UnknownName::new(format!("?{name}"), name, known));
+                found.push(UnknownName::new(&format!("?{name}"), name, known));
             }
         }
         let refused: Vec<&UnknownName> = found

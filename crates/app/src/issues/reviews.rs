@@ -210,7 +210,7 @@ fn reviewer_of(
     };
     let of_parent = match parent.map_or(Assignee::Nobody, |parent| *parent.assignee) {
         Assignee::Agent(agent) if agent != implementer => {
-            employed(agent, candidates.parents_assignee.take())?.map(Reviewer::Agent)
+            employed(agent, candidates.parents_assignee.take())?
         }
         Assignee::Board(member) => present(tx, member)?,
         Assignee::Agent(_) | Assignee::Nobody => None,
@@ -234,7 +234,7 @@ fn reviewer_of(
 
 /// Somebody who may review work.
 enum Reviewer {
-    Agent(EmployedAgent),
+    Agent(Box<EmployedAgent>),
     Board(BoardMember),
 }
 
@@ -242,7 +242,7 @@ impl Reviewer {
     /// Gives the issue to the reviewer.
     fn of_work_by(self, implementer: AgentId) -> Reassignment {
         let (to, new) = match self {
-            Self::Agent(agent) => (Assignment::to_agent(&agent), Some(agent)),
+            Self::Agent(agent) => (Assignment::to_agent(&agent), Some(*agent)),
             Self::Board(member) => (Assignment::to_board(member), None),
         };
         Reassignment {
@@ -259,12 +259,10 @@ fn present(tx: &mut dyn Tx, member: BoardMember) -> Result<Option<Reviewer>, Sto
     Ok(is_present.then_some(Reviewer::Board(member)))
 }
 
-fn employed(
-    agent: AgentId,
-    held: Option<Shared<Agent>>,
-) -> Result<Option<EmployedAgent>, StoreError> {
+fn employed(agent: AgentId, held: Option<Shared<Agent>>) -> Result<Option<Reviewer>, StoreError> {
     let held = held.filter(|held| held.id == agent);
-    Ok(held.ok_or(StoreError::Contended)?.employed())
+    let agent = held.ok_or(StoreError::Contended)?.employed();
+    Ok(agent.map(|agent| Reviewer::Agent(Box::new(agent))))
 }
 
 /// The manager of whoever did the work.
@@ -276,7 +274,7 @@ fn manager_of(
 ) -> Result<Option<Reviewer>, StoreError> {
     let implementer = tx.agents().find(issue.scope().into(), implementer)?;
     match implementer.and_then(|implementer| implementer.reports_to) {
-        Some(manager) => Ok(employed(manager, candidates.manager.take())?.map(Reviewer::Agent)),
+        Some(manager) => employed(manager, candidates.manager.take()),
         None => Ok(None),
     }
 }

@@ -75,7 +75,7 @@ fn steps() -> impl Strategy<Value = Step> {
         2 => (who.clone(), issue.clone(), 0..4_usize)
             .prop_map(|(by, issue, to)| Step::Give { by, issue, to }),
         1 => issue.clone().prop_map(|issue| Step::HandToBoard { issue }),
-        2 => (who.clone(), issue.clone(), select(bodies.to_vec()))
+        2 => (who, issue.clone(), select(bodies.to_vec()))
             .prop_map(|(by, issue, body)| Step::Say { by, issue, body }),
         1 => (0..4_usize, issue).prop_map(|(by, issue)| Step::Ask { by, issue }),
         1 => (0..4_usize).prop_map(Step::Pause),

@@ -303,6 +303,10 @@ pub(super) const REQUESTS: &[Request] = &[
         "/api/projects/{projectId}/workspaces/{workspaceId}",
         r#"{"name":"W{unique}"}"#,
     ),
+    post(
+        "/api/projects/{projectId}/workspaces/{workspaceId}/adopt-address",
+        "{}",
+    ),
     delete("/api/projects/{projectId}/workspaces/{workspaceId}"),
     // Secrets.
     get("/api/secrets/rotate-key"),
