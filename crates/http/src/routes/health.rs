@@ -137,7 +137,7 @@ fn unfit(state: &State) -> Option<Problem> {
     })
 }
 
-/// Tells a scraper of Prometheus what the server does and what goes on in all companies. A server
+/// Tells a scraper of Prometheus what goes on. A server
 /// with `--metrics-open` tells anybody. What is asked of the store is left out while it does not
 /// answer.
 #[utoipa::path(get, path = "/metrics", tag = TAG, operation_id = "getMetrics",

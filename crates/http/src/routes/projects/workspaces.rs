@@ -97,6 +97,10 @@ async fn delete(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
+fn adoption(rq: &Request) -> Result<((ProjectId, WorkspaceId), AdoptAddress), Problem> {
+    Ok((ids(rq)?, rq.json()?))
+}
+
 /// Has the tickets of a workspace take over its address.
 ///
 /// A ticket keeps the address that its repository had when its worktree was made. Where the
@@ -109,7 +113,7 @@ async fn delete(rqctx: RequestContext) -> HttpResponse {
     responses((status = 200, description = "What changes.", body = AdoptedAddress)))]
 async fn adopt(rqctx: RequestContext) -> HttpResponse {
     let looked = rqctx
-        .preflight(ids, |reads, ctx, (project, id)| {
+        .preflight(adoption, |reads, ctx, ((project, id), _)| {
             projects::workspace_to_adopt(reads, ctx, *project, *id)
         })
         .await;
@@ -125,7 +129,7 @@ async fn adopt(rqctx: RequestContext) -> HttpResponse {
     };
     rqctx
         .write(
-            |rq| Ok((ids(rq)?, rq.json::<AdoptAddress>()?)),
+            adoption,
             move |tx, ctx, ((project, id), command)| {
                 projects::adopt_address(tx, ctx, *project, *id, addresses.as_ref(), *command)
             },

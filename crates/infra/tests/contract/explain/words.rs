@@ -2,7 +2,7 @@
 //! compared with, in the table that the statement means.
 
 use workforce_domain::agent::AgentState;
-use workforce_domain::approval::{ApprovalStatus, ApprovalType};
+use workforce_domain::approval::{ApprovalStatus, ApprovalType, ExecutionState};
 use workforce_domain::budget::{BudgetBasis, BudgetScope};
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::cost::{BillingType, CostSource};
@@ -19,9 +19,10 @@ fn knows<W: StringEnum>(word: &str) -> bool {
 type Column = (&'static str, &'static str, fn(&str) -> bool);
 
 /// The columns whose words statements spell out.
-const COLUMNS: [Column; 18] = [
+const COLUMNS: [Column; 19] = [
     ("agents", "lifecycle", knows::<AgentState>),
     ("agents", "pause_reason", knows::<PauseReason>),
+    ("approval_executions", "state", knows::<ExecutionState>),
     ("approvals", "status", knows::<ApprovalStatus>),
     ("approvals", "type", knows::<ApprovalType>),
     ("companies", "budget_basis", knows::<BudgetBasis>),
