@@ -1,4 +1,4 @@
-//! Whether an agent could run as it is configured.
+//! Whether an agent could run as it is configured (docs/agents.md#is-it-ready).
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Agents: the employees of a company, each run by an adapter.
+//! Agents (docs/access.md#fields-of-an-agent).
 
 mod backoff;
 mod lifecycle;
@@ -22,7 +22,8 @@ use crate::text::{Description, Label, Name, Role};
 use crate::time::{Month, Timestamp};
 
 string_enum! {
-    /// The kinds of adapter that can run an agent.
+    /// The kinds of adapter that can run an agent
+    /// (docs/heartbeats.md#process-adapter).
     pub enum AdapterType {
         /// A local command.
         Process = "process",
@@ -110,7 +111,8 @@ pub struct Agent {
     /// [`Agent::FAILURES_SHOWN_AS_ERROR`] on.
     #[serde(skip)]
     pub consecutive_failures: i32,
-    /// Until when only the board makes it run, since its last runs failed.
+    /// Until when only the board makes it run, since its last runs failed
+    /// (docs/heartbeats.md#back-off).
     #[serde(skip)]
     pub backoff_until: Option<Timestamp>,
     /// How it is run.
@@ -129,8 +131,9 @@ pub struct Agent {
     /// Monthly limit.
     #[serde(rename = "budgetMonthlyCents")]
     pub budget: Budget,
-    /// The month in which the board lets it work although its budget is used up.
-    /// Ends with the month, and with every change of the budget.
+    /// The month in which the board lets it work although its budget is used up
+    /// (docs/budgets.md#forced-resumption). Ends with the month, and with every
+    /// change of the budget.
     #[serde(skip)]
     pub budget_override: Option<Month>,
     /// When its last run ended.
@@ -142,7 +145,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// One failure must not make an agent look broken.
+    /// One failure must not make an agent look broken
+    /// (docs/heartbeats.md#outcomes).
     pub const FAILURES_SHOWN_AS_ERROR: i32 = 3;
 
     /// The status callers see.
@@ -195,7 +199,8 @@ impl Agent {
 
     /// Seconds between two beats of its timer, at most ten years; `None` for an
     /// agent without one: `runtimeConfig.heartbeat.intervalSec` is 0 or unsaid,
-    /// `enabled` is false, or the agent may not run at all.
+    /// `enabled` is false, or the agent may not run at all
+    /// (docs/heartbeats.md#timers).
     pub fn heartbeat_interval_sec(&self) -> Option<i32> {
         const LONGEST: f64 = 10.0 * 365.0 * 86_400.0;
         let switched_off = self.heartbeat("enabled").and_then(|on| on.as_bool()) == Some(false);
@@ -234,7 +239,7 @@ impl Agent {
     }
 
     /// Runs it may have live at once: `runtimeConfig.heartbeat.maxConcurrentRuns`,
-    /// 1 to 10, 1 when unsaid.
+    /// 1 to 10, 1 when unsaid (docs/heartbeats.md#caps).
     pub fn max_concurrent_runs(&self) -> i32 {
         self.heartbeat("maxConcurrentRuns")
             .and_then(serde_json::Value::as_number)
@@ -261,7 +266,7 @@ pub struct ChainLink {
     pub title: Option<Label>,
 }
 
-/// A chain of command shows at most so many managers.
+/// A chain of command shows at most so many managers (docs/access.md#rights).
 pub const CHAIN_LIMIT: usize = 50;
 
 /// A long-lived API key of an agent. The key itself is never stored.

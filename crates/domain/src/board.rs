@@ -1,4 +1,4 @@
-//! Who of the board acts, and who made a record.
+//! Who of the board acts, and who made a record (docs/access.md#callers).
 
 use alloc::string::{String, ToString};
 use core::fmt;

@@ -1,4 +1,5 @@
-//! The conventions of a project: what its agents are told before they work.
+//! The conventions of a project: what its agents are told before they work
+//! (docs/workspaces.md#conventions).
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Goals: why work is done.
+//! Goals: why work is done (docs/workspaces.md#goals).
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Money: exact decimal cents.
+//! Money: exact decimal cents (docs/budgets.md#money).
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -55,16 +55,11 @@ impl Cents {
         self.0
     }
 
-    /// The whole cents in it.
-    pub const fn whole(self) -> i64 {
-        self.0 / SCALE
-    }
-
     /// Whole cents.
     ///
     /// # Errors
     /// [`MoneyError::TooLarge`] beyond about nine million million cents.
-    pub const fn from_cents(cents: i64) -> Result<Self, MoneyError> {
+    pub const fn from_whole(cents: i64) -> Result<Self, MoneyError> {
         match cents.checked_mul(SCALE) {
             Some(micros) => Ok(Self(micros)),
             None => Err(MoneyError::TooLarge),
@@ -90,7 +85,7 @@ impl Cents {
     /// # Errors
     /// Says why the text is not an amount of at least zero with at most six
     /// decimals.
-    pub fn parse(text: &str) -> Result<Self, MoneyError> {
+    pub fn parse_json(text: &str) -> Result<Self, MoneyError> {
         let number = Decimal::parse(text).ok_or(MoneyError::NotANumber)?;
         let digits = || number.whole.bytes().chain(number.fraction.bytes());
         let Some(first) = digits().position(|digit| digit != b'0') else {
@@ -193,7 +188,7 @@ impl fmt::Display for Cents {
     }
 }
 
-/// A monthly limit in whole cents; zero means no limit.
+/// A monthly limit in whole cents; zero means no limit (docs/budgets.md#money).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Budget(i64);
 
@@ -222,8 +217,8 @@ impl Budget {
     ///
     /// # Errors
     /// When the number is negative, not whole or too large.
-    pub fn parse(text: &str) -> Result<Self, MoneyError> {
-        let amount = Cents::parse(text).map_err(|error| match error {
+    pub fn parse_json(text: &str) -> Result<Self, MoneyError> {
+        let amount = Cents::parse_json(text).map_err(|error| match error {
             MoneyError::TooFine => MoneyError::NotWhole,
             other => other,
         })?;
@@ -253,7 +248,7 @@ impl FromStr for Cents {
     type Err = MoneyError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::parse(text)
+        Self::parse_json(text)
     }
 }
 
@@ -275,7 +270,7 @@ impl Serialize for Cents {
 impl<'de> Deserialize<'de> for Cents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let digits = Box::<RawValue>::deserialize(deserializer)?;
-        Self::parse(digits.get()).map_err(D::Error::custom)
+        Self::parse_json(digits.get()).map_err(D::Error::custom)
     }
 }
 
@@ -288,6 +283,6 @@ impl Serialize for Budget {
 impl<'de> Deserialize<'de> for Budget {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let digits = Box::<RawValue>::deserialize(deserializer)?;
-        Self::parse(digits.get()).map_err(D::Error::custom)
+        Self::parse_json(digits.get()).map_err(D::Error::custom)
     }
 }

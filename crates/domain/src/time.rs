@@ -215,7 +215,8 @@ impl serde::Serialize for Day {
     }
 }
 
-/// A calendar month in UTC: the window of every budget.
+/// A calendar month in UTC: the window of every budget
+/// (docs/budgets.md#months).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Month {
     year: i32,

@@ -26,10 +26,9 @@ impl Simulation {
         };
         let end = bare_end(RunOutcome::Succeeded);
         let (company, fence) = (before.scope(), before.fence - behind);
-        let written = self
+        let was_written = self
             .world
             .engine(|tx, ctx| runs::finish(tx, ctx, company, id, fence, end.clone(), None))?;
-        let was_written = written.is_some();
         self.note(|names| format!("a late end of {} is written: {was_written}", names.of(id)));
         let after = self.run(id)?;
         demand(

@@ -104,8 +104,7 @@ pub(super) fn rewritten(
     Ok((IssueStatus::InReview, Some(rewrite)))
 }
 
-/// True when the company or the issue's project demands reviews.
-pub(super) fn review_required(tx: &mut dyn Tx, issue: &Issue) -> Result<bool, StoreError> {
+fn review_required(tx: &mut dyn Tx, issue: &Issue) -> Result<bool, StoreError> {
     if project_demands_review(tx, issue)? {
         return Ok(true);
     }

@@ -16,7 +16,6 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 use crate::activity_log::log_activity;
 use crate::context::Context;
 use crate::costs::{self, RunUse};
-use crate::issues::follow_up;
 use crate::wakes::{self, WakeRequest};
 
 /// Work lost with its server is tried again at most once in this time per
@@ -49,9 +48,9 @@ pub fn start(
 /// goes before `end`. What was lost is queued once more, unless it was retried
 /// recently. What it used, as far as its program told, is booked after its end, so
 /// that a run which uses its budget up is not stopped by that when it is done; what it
-/// held of the budgets is free. Tells what is written down as its outcome; `None` when the
-/// run was not this server's any more (`fence` differs or it has ended), and then nothing
-/// is.
+/// held of the budgets is free. False when the run was not this
+/// server's any more (`fence` differs or it has ended), and then nothing is
+/// written.
 pub fn finish(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -60,21 +59,20 @@ pub fn finish(
     fence: i64,
     end: RunEnd,
     used: Option<&RunUse>,
-) -> Result<Option<RunOutcome>, Failure<Infallible>> {
+) -> Result<bool, Failure<Infallible>> {
     let Some(seen) = tx.runs().find(company.into(), id)? else {
-        return Ok(None);
+        return Ok(false);
     };
     tx.companies_mut().lock(company.into(), company.company())?;
     let agent = tx.agents_mut().lock(company.into(), seen.agent)?;
-    let issue = match seen.issue {
-        Some(issue) => tx.issues_mut().lock(company.into(), &issue.into())?,
-        None => None,
-    };
+    if let Some(issue) = seen.issue {
+        tx.issues_mut().lock(company.into(), &issue.into())?;
+    }
     let Some(mut run) = tx.runs_mut().lock(company.into(), id)? else {
-        return Ok(None);
+        return Ok(false);
     };
     if run.fence != fence {
-        return Ok(None);
+        return Ok(false);
     }
     let end = match tx.runs().completion(company, id)? {
         Some(Completion::Reported(report, _)) => {
@@ -86,7 +84,7 @@ pub fn finish(
         Some(Completion::Awaited) | None => end,
     };
     let Ok(outcome) = run.end(end, ctx.now) else {
-        return Ok(None);
+        return Ok(false);
     };
     tx.runs_mut().save(&run)?;
     tx.issues_mut().end_leases_of_run(&run)?;
@@ -106,12 +104,10 @@ pub fn finish(
         "estimatedCostCents": spend.estimated.to_string(),
     });
     log_activity(tx, ctx, Action::HeartbeatFinished, &run, details);
-    match (outcome, issue) {
-        (RunOutcome::Lost(_), _) => retry_lost(tx, ctx, &run)?,
-        (RunOutcome::Succeeded, Some(issue)) => follow_up(tx, ctx, &run, &issue)?,
-        _ => {}
+    if matches!(outcome, RunOutcome::Lost(_)) {
+        retry_lost(tx, ctx, &run)?;
     }
-    Ok(Some(outcome))
+    Ok(true)
 }
 
 /// False when a lost run worked on an issue that has ended or is somebody

@@ -211,6 +211,3 @@ fn store_error(failure: Failure<Infallible>) -> StoreError {
         Failure::Store(error) => error,
     }
 }
-
-#[cfg(test)]
-mod tests;

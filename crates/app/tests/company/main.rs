@@ -7,7 +7,6 @@
 
 mod agents;
 mod budgets;
-mod collisions;
 mod companies;
 mod faults;
 mod goals;

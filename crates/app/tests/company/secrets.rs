@@ -25,11 +25,11 @@ use workforce_testkit::world::{World, done, refused};
 use crate::support::{count, happened};
 
 fn named(name: &str) -> SecretName {
-    SecretName::parse(name).unwrap()
+    SecretName::new(name).unwrap()
 }
 
 fn value(text: &str) -> SecretValue {
-    SecretValue::parse(text).unwrap()
+    SecretValue::new(text).unwrap()
 }
 
 fn new_secret(name: &str, text: &str) -> CreateSecret {

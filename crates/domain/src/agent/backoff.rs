@@ -1,4 +1,4 @@
-//! How long an agent waits whose runs fail: longer with each failure in a row.
+//! How long an agent waits whose runs fail (docs/heartbeats.md#back-off).
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where an agent stands and since when.
+//! Where an agent stands and since when (docs/lifecycles.md#agents).
 
 use crate::company::{Pause, PauseReason};
 use crate::corrupt::Corrupt;

@@ -1,4 +1,5 @@
-//! At whose expense an agent's program asks its model.
+//! At whose expense an agent's program asks its model
+//! (docs/heartbeats.md#provider-limits).
 
 use alloc::format;
 use alloc::string::String;
@@ -110,13 +111,13 @@ impl ProviderAccount {
             Credential::Login => format!("{provider}:login"),
             Credential::Own => format!("{provider}:own"),
         };
-        AccountKey::parse(&key).ok()
+        AccountKey::new(&key).ok()
     }
 
     /// What tells the account from others of the company where it is the
     /// agent's own.
     pub fn own_key(&self, agent: AgentId) -> Option<AccountKey> {
-        AccountKey::parse(&format!("{}:{agent}", self.shared_key()?)).ok()
+        AccountKey::new(&format!("{}:{agent}", self.shared_key()?)).ok()
     }
 
     /// What tells the account of an agent from others of the company, where

@@ -1,4 +1,5 @@
-//! What an approval does outside of the store, step by step.
+//! What an approval does outside of the store, step by step
+//! (docs/tickets.md#steps).
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Where an approval stands.
+//! Where an approval stands (docs/lifecycles.md#approvals).
 
 use alloc::string::String;
 

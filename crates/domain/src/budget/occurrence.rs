@@ -1,4 +1,4 @@
-//! When a reported cost may have arisen.
+//! When a reported cost may have arisen (docs/budgets.md#months).
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Open pull requests are watched until they are merged or closed.
+//! Open pull requests are watched (docs/tickets.md#after-the-pull-request).
 
 use alloc::string::String;
 use alloc::vec::Vec;

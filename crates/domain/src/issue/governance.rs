@@ -1,4 +1,4 @@
-//! Which issues are governed: agents do not end them by themselves.
+//! Which issues are governed (docs/issues.md#governed-issues).
 
 use crate::id::ProjectId;
 

@@ -1,4 +1,5 @@
-//! Where issues can stand and what they may become.
+//! Where issues can stand and what they may become
+//! (docs/lifecycles.md#issues-moved-by-agents).
 
 mod progress;
 
@@ -82,8 +83,9 @@ impl Mover {
 impl Lifecycle for IssueStatus {
     const SUBJECT: &'static str = "an issue";
 
-    /// The table that agents keep to; the board has one of its own. What ends is left only by
-    /// reopening.
+    /// The table that agents keep to
+    /// (docs/lifecycles.md#issues-moved-by-agents); the board has one of its
+    /// own. What ends is left only by reopening.
     fn successors(self) -> &'static [Self] {
         match self {
             Self::Backlog => &[Self::Todo, Self::InProgress, Self::Cancelled],
@@ -111,7 +113,9 @@ impl IssueStatus {
     /// What a reopened issue may become.
     pub const REOPENED: &'static [Self] = &[Self::Backlog, Self::Todo];
 
-    /// What `mover` may change this status to. The status itself is never listed.
+    /// What `mover` may change this status to
+    /// (docs/lifecycles.md#issues-moved-by-agents). The status itself is never
+    /// listed.
     pub fn successors_for(self, mover: Mover) -> &'static [Self] {
         match mover {
             Mover::Agent => self.successors(),

@@ -1,12 +1,10 @@
-//! Issues: the unit of work.
+//! Issues: the unit of work (docs/issues.md).
 
 mod checkout;
-mod creation;
 mod governance;
 mod lease;
 mod lifecycle;
 mod position;
-mod stuck;
 
 use serde::Serialize;
 
@@ -18,14 +16,12 @@ pub use checkout::{
     CheckoutConflict, CheckoutDecision, CheckoutFacts, CheckoutRequest, ConflictReason,
     DEFAULT_EXPECTED,
 };
-pub use creation::NewIssue;
 pub use governance::Governance;
 pub use lease::{AGENT_LEASE, Holder, Lease};
 pub use lifecycle::{
     IssueStatus, Moved, Mover, Priority, Progress, ProgressRecord, StatusMismatch,
 };
 pub use position::{DiffSide, LineNumber, Position, ReviewVerdict};
-pub use stuck::{StuckIssue, StuckReason};
 
 use crate::Document;
 use crate::actor::company_owned;
@@ -141,7 +137,8 @@ pub struct Issue {
     #[serde(flatten, serialize_with = "fields::show::<_, fields::AssignedTo, _>")]
     #[cfg_attr(feature = "openapi", schema(value_type = fields::AssignedTo))]
     pub assignee: Assignment,
-    /// The agent whose work is reviewed, or was sent back to it.
+    /// The agent whose work is reviewed, or was sent back to it
+    /// (docs/issues.md#reviews).
     #[serde(rename = "implementerAgentId")]
     pub implementer: Option<AgentId>,
     /// Who made it.
@@ -171,7 +168,7 @@ pub struct Issue {
 }
 
 impl Issue {
-    /// A chain of parents is at most so long.
+    /// A chain of parents is at most so long (docs/issues.md#hierarchy).
     pub const MAX_DEPTH: usize = 32;
 
     /// Where it stands.

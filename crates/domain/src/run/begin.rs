@@ -27,7 +27,8 @@ pub struct RunStart {
     pub session_resumed: Option<bool>,
     /// The text that its program is given.
     pub prompt: Option<PromptDigest>,
-    /// Whether its agent may say later how it ended.
+    /// Whether its agent may say later how it ended
+    /// (docs/heartbeats.md#callback).
     pub may_be_completed: bool,
 }
 

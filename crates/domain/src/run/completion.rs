@@ -1,4 +1,4 @@
-//! Runs that end when their agent says so.
+//! Runs that end when their agent says so (docs/heartbeats.md#callback).
 
 use alloc::string::String;
 

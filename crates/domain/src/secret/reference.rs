@@ -1,4 +1,5 @@
-//! References to secrets in the environment of an adapter's configuration.
+//! References to secrets in the environment of an adapter's configuration
+//! (docs/secrets.md#references).
 
 use serde_json::Value;
 

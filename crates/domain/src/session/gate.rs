@@ -1,4 +1,5 @@
-//! Accounts of which a provider wants to hear nothing for a while.
+//! Accounts of which a provider wants to hear nothing for a while
+//! (docs/heartbeats.md#provider-limits).
 
 use core::time::Duration;
 
@@ -77,7 +78,7 @@ mod tests {
     fn gate(noted: i64, until: i64) -> ProviderGate {
         ProviderGate {
             company: Uuid::nil().into(),
-            account: AccountKey::parse("x").expect("a key"),
+            account: AccountKey::new("x").expect("a key"),
             blocked_until: at(until),
             reason: FailureClass::ProviderLimit,
             noted_at: at(noted),

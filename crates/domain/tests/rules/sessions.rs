@@ -1,4 +1,5 @@
-//! Which runs go on with a session, and what they leave of it.
+//! Which runs go on with a session, and what they leave of it
+//! (docs/heartbeats.md#sessions).
 
 use core::time::Duration;
 
@@ -19,7 +20,7 @@ use workforce_domain::wake::{Wake, WakeReason};
 const BEGUN: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 
 fn named(text: &str) -> SessionId {
-    SessionId::parse(text).unwrap()
+    SessionId::new(text).unwrap()
 }
 
 fn session() -> AgentSession {

@@ -39,7 +39,6 @@ pub(super) fn compose(context: &RunContext, facts: &PromptFacts, terms: PromptTe
             entry: &copy.entry_text,
             others: &others,
         });
-    let worktree = context.worktree.as_ref();
     let prompt = prompt::compose(&PromptInput {
         claimed: &context.claimed,
         facts,
@@ -48,9 +47,8 @@ pub(super) fn compose(context: &RunContext, facts: &PromptFacts, terms: PromptTe
         project_layer: context.project_layer.as_deref(),
         place: terms.cwd.map(|cwd| WorkingPlace {
             cwd,
-            branch: worktree.map(|it| it.record.branch.as_str()),
-            base_branch: worktree.map(|it| it.record.base_branch.as_str()),
-            findings: worktree.map_or(&[], |it| &it.findings),
+            branch: None,
+            base_branch: None,
         }),
         template: terms.template,
         hand_over: terms.hand_over,

@@ -52,8 +52,7 @@ impl Repository {
         }
         worktree.note_pending(None, &head)?;
         let folder = worktree.place.make(&parent)?;
-        let settings = self.settings_of_worktree(worktree.path()).await?;
-        let admin = Admin::make(self, worktree.path(), branch, settings.as_deref())?;
+        let admin = Admin::make(self, worktree.path(), branch)?;
         folder
             .replace(".git", &admin.link(self))
             .tried(|| format!("make {}", worktree.path().display()))?;

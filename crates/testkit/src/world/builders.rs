@@ -26,28 +26,28 @@ fn text<T>(read: Result<T, TextError>) -> T {
 #[must_use]
 #[track_caller]
 pub fn name(of: &str) -> Name {
-    text(Name::parse(of))
+    text(Name::new(of))
 }
 
 /// A title.
 #[must_use]
 #[track_caller]
 pub fn title(of: &str) -> Title {
-    text(Title::parse(of))
+    text(Title::new(of))
 }
 
 /// A label.
 #[must_use]
 #[track_caller]
 pub fn label(of: &str) -> Label {
-    text(Label::parse(of))
+    text(Label::new(of))
 }
 
 /// A description.
 #[must_use]
 #[track_caller]
 pub fn description(of: &str) -> Description {
-    text(Description::parse(of))
+    text(Description::new(of))
 }
 
 /// The name an agent's key has unless it is given another.
@@ -136,7 +136,7 @@ pub fn new_project(called: &str) -> CreateProject {
 pub fn new_workspace(cwd: &str) -> CreateWorkspace {
     CreateWorkspace {
         name: None,
-        cwd: Some(text(Location::parse(cwd))),
+        cwd: Some(text(Location::new(cwd))),
         repo_url: None,
         repo_ref: None,
         default_base_branch: None,
@@ -189,7 +189,7 @@ pub fn report_of(agent: AgentId, cents: &str) -> ReportCost {
             output: 5,
             ..TokenUse::default()
         },
-        cost: Cents::parse(cents).unwrap_or_else(|error| panic!("{cents}: {error}")),
+        cost: Cents::parse_json(cents).unwrap_or_else(|error| panic!("{cents}: {error}")),
         estimated: None,
         issue: None,
         project: None,

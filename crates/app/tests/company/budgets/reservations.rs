@@ -60,11 +60,9 @@ pub(super) fn tell(
 
 pub(super) fn finish(world: &World, run: &Run, used: Option<&RunUse>) {
     let end = ended(RunOutcome::Succeeded);
-    let written =
-        done(world.system().write(|tx, ctx| {
-            runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone(), used)
-        }));
-    assert!(written.is_some());
+    assert!(done(world.system().write(|tx, ctx| {
+        runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone(), used)
+    })));
 }
 
 /// Lets a company have many live runs.

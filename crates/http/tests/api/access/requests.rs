@@ -95,8 +95,6 @@ pub(super) const REQUESTS: &[Request] = &[
     get("/api/health/ready"),
     // What the caller says does not matter here, but what it signed.
     post("/api/webhooks/github", "{}").or("credential_invalid"),
-    post("/api/webhooks/gitlab", "{}").or("credential_invalid"),
-    post("/api/webhooks/gitea", "{}").or("credential_invalid"),
     // Agents.
     get("/api/agents/me"),
     get("/api/agents/{agentId}"),
@@ -238,7 +236,6 @@ pub(super) const REQUESTS: &[Request] = &[
         r#"{"name":"S{unique}","value":"sesame"}"#,
     ),
     get("/api/companies/{companyId}/sidebar-badges"),
-    get("/api/companies/{companyId}/stuck-issues"),
     // Goals.
     get("/api/goals/{goalId}"),
     patch("/api/goals/{goalId}", r#"{"title":"{unique}"}"#),
@@ -302,10 +299,6 @@ pub(super) const REQUESTS: &[Request] = &[
     patch(
         "/api/projects/{projectId}/workspaces/{workspaceId}",
         r#"{"name":"W{unique}"}"#,
-    ),
-    post(
-        "/api/projects/{projectId}/workspaces/{workspaceId}/adopt-address",
-        "{}",
     ),
     delete("/api/projects/{projectId}/workspaces/{workspaceId}"),
     // Secrets.

@@ -31,11 +31,11 @@ struct Table {
     name: String,
 }
 
-/// A store in memory, for programs that embed the use cases, for tests and for simulations. One
+/// A store in memory, for simulations: it is emptied where another would be opened anew. One
 /// connection reads and writes, and everything is gone with it.
 ///
 /// The statements, the writer and the tables are those of every store on SQLite.
-pub struct MemoryStore {
+pub struct ScratchStore {
     writer: Writer,
     listeners: Listeners,
     disk_space: DiskSpace,
@@ -43,7 +43,7 @@ pub struct MemoryStore {
     emptying: String,
 }
 
-impl MemoryStore {
+impl ScratchStore {
     /// Makes an empty store.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl MemoryStore {
         }))
     }
 
-    /// Removes every row, which is faster than to open another store.
+    /// Removes every row.
     ///
     /// # Errors
     /// When the store fails.
@@ -90,7 +90,7 @@ impl MemoryStore {
     }
 }
 
-impl Store for MemoryStore {
+impl Store for ScratchStore {
     fn run_read(
         &self,
         body: &mut (dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + '_),

@@ -1,2 +1,0 @@
-DROP INDEX issues_in_hand;
-DROP TABLE stuck_issues;

@@ -1,1 +1,0 @@
-ALTER TABLE execution_workspaces DROP COLUMN disorder;
