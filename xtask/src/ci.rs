@@ -19,6 +19,10 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
 
     // Features of the other crates hide what it needs by itself.
     step("domain alone", cargo("check -p workforce-domain"))?;
+    step(
+        "domain in mocks",
+        cargo("test -p workforce-domain --features mocks"),
+    )?;
 
     println!("\n== rules of the repository");
     tidy::run(repository)?;

@@ -49,6 +49,14 @@ pub(super) fn details(code: Code) -> Option<Details> {
         | Code::InvalidRunId
         | Code::InvalidCursor
         | Code::IdempotencyKeyReused => sometimes(faults()),
+        Code::UnknownField => {
+            let mut unknown = object(&[
+                ("pointer", text("The field or parameter.")),
+                ("message", text("What is wrong with it.")),
+            ]);
+            unknown["properties"]["didYouMean"] = text("What was probably meant.");
+            always(list_of(unknown))
+        }
         Code::RollbackInvalid => always(json!({
             "type": "array",
             "items": object(&[

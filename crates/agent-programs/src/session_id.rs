@@ -25,7 +25,7 @@ impl SessionId {
     ///
     /// # Errors
     /// When the text is empty, too long, or has another character.
-    pub fn new(text: &str) -> Result<Self, InvalidSessionId> {
+    pub fn parse(text: &str) -> Result<Self, InvalidSessionId> {
         let begins_well = text.starts_with(|first: char| first.is_ascii_alphanumeric());
         let is_plain = text
             .bytes()
@@ -64,6 +64,6 @@ impl fmt::Display for SessionId {
 impl<'de> Deserialize<'de> for SessionId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::new(&text).map_err(serde::de::Error::custom)
+        Self::parse(&text).map_err(serde::de::Error::custom)
     }
 }

@@ -42,13 +42,13 @@ mod tests {
         let files = AgentProgram::Codex.definition().usage_files.as_ref();
         let files = files.unwrap();
         let id = "01a2088f-0de3-7d23-975b-858a5fb35bf5";
-        let session = SessionId::new(id).unwrap();
+        let session = SessionId::parse(id).unwrap();
         let name = format!("rollout-2026-11-23T13-18-42-{id}.jsonl");
         assert!(files.is_of(&name, &session));
         assert!(!files.is_of(&format!("{name}.zst"), &session));
         assert!(!files.is_of(&format!("x{name}"), &session));
         assert!(!files.is_of(&format!("rollout-x{id}.jsonl"), &session));
-        let end = SessionId::new("858a5fb35bf").unwrap();
+        let end = SessionId::parse("858a5fb35bf").unwrap();
         assert!(!files.is_of(&name, &end));
     }
 }

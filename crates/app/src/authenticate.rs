@@ -159,6 +159,33 @@ fn named_run(header: Option<&str>) -> Result<Option<RunId>, AuthError> {
         .transpose()
 }
 
+/// Who asks, where that is known without the store: the board of a local installation, or with the
+/// token that the server was started with. `None` of whoever has to be looked up.
+///
+/// # Errors
+/// [`AuthError::Missing`], [`AuthError::Invalid`], [`AuthError::InvalidRunId`]
+pub fn known_at_sight(
+    tokens: &dyn Tokens,
+    policy: AuthPolicy,
+    presented: Presented<'_>,
+) -> Result<Option<Authenticated>, AuthError> {
+    let Some(authorization) = presented.authorization else {
+        return match policy.mode {
+            AuthMode::LocalTrusted if presented.run_header.is_none() => {
+                Ok(Some(board(BoardMember::Local, None, false)))
+            }
+            AuthMode::LocalTrusted | AuthMode::Token => Err(AuthError::Missing),
+        };
+    };
+    let token = bearer(authorization).ok_or(AuthError::Invalid)?;
+    // The operator may have chosen any text for it.
+    if policy.is_start_token(&tokens.digest(token)) {
+        let named = named_run(presented.run_header)?;
+        return Ok(Some(board(BoardMember::StartToken, None, named.is_some())));
+    }
+    Ok(None)
+}
+
 /// Finds out who asks. A presented credential that is not valid is refused,
 /// never answered as somebody else.
 pub fn authenticate(
@@ -168,24 +195,12 @@ pub fn authenticate(
     policy: AuthPolicy,
     presented: Presented<'_>,
 ) -> Result<Authenticated, Failure<AuthError>> {
-    let Some(authorization) = presented.authorization else {
-        return match policy.mode {
-            AuthMode::LocalTrusted if presented.run_header.is_none() => {
-                Ok(board(BoardMember::Local, None, false))
-            }
-            AuthMode::LocalTrusted | AuthMode::Token => refused(AuthError::Missing),
-        };
-    };
-    let Some(token) = bearer(authorization) else {
-        return refused(AuthError::Invalid);
-    };
+    if let Some(known) = known_at_sight(tokens, policy, presented).map_err(Failure::Refused)? {
+        return Ok(known);
+    }
+    let token = presented.authorization.and_then(bearer).unwrap_or_default();
     let digest = tokens.digest(token);
     let run_header = presented.run_header;
-    // The operator may have chosen any text for it.
-    if policy.is_start_token(&digest) {
-        let named = named_run(run_header).map_err(Failure::Refused)?;
-        return Ok(board(BoardMember::StartToken, None, named.is_some()));
-    }
     match kind_of(token) {
         Some(TokenKind::Run) => with_run_token(reads, run_header, &digest),
         Some(TokenKind::AgentKey) => with_key(reads, now, run_header, &digest),

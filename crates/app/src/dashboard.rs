@@ -7,6 +7,7 @@ use workforce_domain::actor::CompanyOwned;
 use workforce_domain::budget::BudgetUsage;
 use workforce_domain::dashboard::{Badges, Cutoffs, DashboardMetrics};
 use workforce_domain::id::CompanyId;
+use workforce_domain::issue::StuckReason;
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Reads, Spender};
 use workforce_domain::time::{Day, Month};
@@ -34,13 +35,15 @@ impl Refusal for DashboardError {
 }
 
 /// A company at a glance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dashboard {
     /// What is counted.
     pub figures: DashboardMetrics,
     /// The spend of the month against the company's budget, or against the sum
     /// of its agents' budgets where it has none.
     pub usage: BudgetUsage,
+    /// How many issues are stuck, for each reason that there is.
+    pub stuck: Vec<(StuckReason, i64)>,
 }
 
 /// A company at a glance. Anyone of the company.
@@ -68,7 +71,12 @@ pub fn get(
     };
     let basis = company.budget_basis;
     let usage = budgets::usage(reads, scope, Spender::Company, budget, basis, month)?;
-    Ok(Dashboard { figures, usage })
+    let stuck = reads.issues().count_stuck(scope)?;
+    Ok(Dashboard {
+        figures,
+        usage,
+        stuck,
+    })
 }
 
 /// What waits for somebody's attention. Anyone of the company.

@@ -31,7 +31,7 @@ pub(crate) fn give_back(
     company: CompanyScope,
     leaver: &Leaver<'_>,
 ) -> Result<(), StoreError> {
-    let told = |what: &str| CommentBody::new(&format!("{}; {what}.", leaver.told)).ok();
+    let told = |what: &str| CommentBody::parse(&format!("{}; {what}.", leaver.told)).ok();
     let (free, to_board) = (
         told("the issue is free again"),
         told("its review is for the board"),

@@ -32,6 +32,7 @@ pub mod goals;
 pub mod issues;
 pub mod labels;
 pub mod masking;
+pub mod mentions;
 pub mod projects;
 pub mod prompt;
 pub mod pull_requests;

@@ -107,6 +107,8 @@ string_enum! {
         UpgradeRequired = "upgrade_required",
         /// The body is not of the type the route takes.
         UnsupportedMediaType = "unsupported_media_type",
+        /// A body that is compressed in another way than those that are taken.
+        UnsupportedCoding = "unsupported_coding",
         /// The content has no such range.
         RangeNotSatisfiable = "range_not_satisfiable",
 
@@ -198,6 +200,8 @@ string_enum! {
         InvalidTransition = "invalid_transition",
         /// The approval is decided, or does not wait for a decision.
         ApprovalNotPending = "approval_not_pending",
+        /// A field or parameter that nobody reads.
+        UnknownField = "unknown_field",
         /// A field that nobody may set.
         FieldNotWritable = "field_not_writable",
         /// A field names something that does not exist in this company.

@@ -148,7 +148,7 @@ fn budget_to_its_stop(morning: Timestamp) -> Result<(), Box<dyn Error>> {
     let mut raised = RaisedAlerts::default();
     let mut pause = AgentPause::Running;
     for cost in ["40.3", "39.7", "12.5", "30"] {
-        let sum = usage.spent.checked_add(cost.parse()?);
+        let sum = usage.spent.checked_add(Cents::parse(cost)?);
         usage.spent = sum.ok_or("the sum is too large")?;
         let decision = decide_agent(usage, raised, pause);
         println!(
@@ -191,7 +191,7 @@ fn comment_that_calls_for_help() {
         })
         .collect();
     let body = "@code reviewer, please look.\n\n> @Ada wrote this\n\n`@Ada` is only code.";
-    for agent in index.mentions(body) {
+    for agent in index.mentions(body).agents {
         println!("mentions {agent}");
     }
 }

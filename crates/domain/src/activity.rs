@@ -1,5 +1,4 @@
-//! The record of what happened: activity rows for people, events for programs
-//! (docs/events.md#kinds).
+//! The record of what happened: activity rows for people, events for programs.
 
 use serde::Serialize;
 
@@ -92,6 +91,8 @@ string_enum! {
         IssueCommentAdded = "issue.comment_added",
         /// Somebody reviewed an issue.
         IssueReviewed = "issue.reviewed",
+        /// An issue was seen to be stuck.
+        IssueStuck = "issue.stuck",
         /// A file was attached to an issue.
         IssueAttachmentAdded = "issue.attachment_added",
         /// A file was taken from an issue.
@@ -148,6 +149,20 @@ string_enum! {
         TicketDriftPostponed = "ticket.drift_postponed",
         /// The base branch was merged into a pull request.
         TicketDriftMerged = "ticket.drift_merged",
+        /// A ticket got a worktree.
+        WorktreeCreated = "worktree.created",
+        /// What lay in the worktree of a ticket was committed, or merged with its base branch.
+        WorktreeCommitted = "worktree.committed",
+        /// The worktree of a ticket was not as it had been made, and was put in order.
+        WorktreeRestored = "worktree.restored",
+        /// The worktree of a ticket is not in order, and its agent was told.
+        WorktreeDisordered = "worktree.disordered",
+        /// The worktree of a ticket took over another address of its repository.
+        WorktreeAddressChanged = "worktree.address_changed",
+        /// The branch of a ticket was pushed.
+        WorktreePushed = "worktree.pushed",
+        /// A ticket got a pull request.
+        PullRequestOpened = "pull_request.opened",
         /// The pull request of a ticket was merged.
         PullRequestMerged = "pull_request.merged",
         /// The pull request of a ticket was closed without a merge.
@@ -212,7 +227,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// The kinds of live events (docs/events.md#kinds).
+    /// The kinds of live events.
     pub enum EventKind {
         /// Any activity row was written.
         ActivityLogged = "activity.logged",
@@ -220,8 +235,6 @@ string_enum! {
         RunQueued = "heartbeat.run.queued",
         /// A run changed its status.
         RunStatus = "heartbeat.run.status",
-        /// Something happened within a run.
-        RunEvent = "heartbeat.run.event",
         /// A run wrote output.
         RunLog = "heartbeat.run.log",
         /// An agent changed its status.

@@ -1,4 +1,4 @@
-//! Who acts, and how far a credential reaches (docs/access.md#callers).
+//! Who acts, and how far a credential reaches.
 
 use alloc::string::String;
 
@@ -28,7 +28,7 @@ pub struct AgentActor {
     pub agent: AgentId,
     /// Its role; only `ceo` carries a privilege.
     pub role: Role,
-    /// May hire (docs/access.md#rights).
+    /// May hire.
     pub can_create_agents: bool,
     /// What it authenticated with.
     pub credential: AgentCredential,
@@ -49,8 +49,7 @@ pub enum AgentCredential {
     Run {
         /// The run.
         run: RunId,
-        /// True for a run that may read and comment but not check out
-        /// (docs/heartbeats.md#advice).
+        /// True for a run that may read and comment but not check out.
         consult: bool,
     },
 }

@@ -1,4 +1,4 @@
-//! Whether an agent could run as it is configured (docs/agents.md#is-it-ready).
+//! Whether an agent could run as it is configured.
 
 use alloc::string::String;
 use alloc::vec::Vec;

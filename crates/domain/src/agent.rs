@@ -1,4 +1,4 @@
-//! Agents (docs/access.md#fields-of-an-agent).
+//! Agents: the employees of a company, each run by an adapter.
 
 mod backoff;
 mod lifecycle;
@@ -22,8 +22,7 @@ use crate::text::{Description, Label, Name, Role};
 use crate::time::{Month, Timestamp};
 
 string_enum! {
-    /// The kinds of adapter that can run an agent
-    /// (docs/heartbeats.md#process-adapter).
+    /// The kinds of adapter that can run an agent.
     pub enum AdapterType {
         /// A local command.
         Process = "process",
@@ -111,8 +110,7 @@ pub struct Agent {
     /// [`Agent::FAILURES_SHOWN_AS_ERROR`] on.
     #[serde(skip)]
     pub consecutive_failures: i32,
-    /// Until when only the board makes it run, since its last runs failed
-    /// (docs/heartbeats.md#back-off).
+    /// Until when only the board makes it run, since its last runs failed.
     #[serde(skip)]
     pub backoff_until: Option<Timestamp>,
     /// How it is run.
@@ -131,9 +129,8 @@ pub struct Agent {
     /// Monthly limit.
     #[serde(rename = "budgetMonthlyCents")]
     pub budget: Budget,
-    /// The month in which the board lets it work although its budget is used up
-    /// (docs/budgets.md#forced-resumption). Ends with the month, and with every
-    /// change of the budget.
+    /// The month in which the board lets it work although its budget is used up.
+    /// Ends with the month, and with every change of the budget.
     #[serde(skip)]
     pub budget_override: Option<Month>,
     /// When its last run ended.
@@ -145,8 +142,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// One failure must not make an agent look broken
-    /// (docs/heartbeats.md#outcomes).
+    /// One failure must not make an agent look broken.
     pub const FAILURES_SHOWN_AS_ERROR: i32 = 3;
 
     /// The status callers see.
@@ -199,8 +195,7 @@ impl Agent {
 
     /// Seconds between two beats of its timer, at most ten years; `None` for an
     /// agent without one: `runtimeConfig.heartbeat.intervalSec` is 0 or unsaid,
-    /// `enabled` is false, or the agent may not run at all
-    /// (docs/heartbeats.md#timers).
+    /// `enabled` is false, or the agent may not run at all.
     pub fn heartbeat_interval_sec(&self) -> Option<i32> {
         const LONGEST: f64 = 10.0 * 365.0 * 86_400.0;
         let switched_off = self.heartbeat("enabled").and_then(|on| on.as_bool()) == Some(false);
@@ -239,7 +234,7 @@ impl Agent {
     }
 
     /// Runs it may have live at once: `runtimeConfig.heartbeat.maxConcurrentRuns`,
-    /// 1 to 10, 1 when unsaid (docs/heartbeats.md#caps).
+    /// 1 to 10, 1 when unsaid.
     pub fn max_concurrent_runs(&self) -> i32 {
         self.heartbeat("maxConcurrentRuns")
             .and_then(serde_json::Value::as_number)
@@ -266,7 +261,7 @@ pub struct ChainLink {
     pub title: Option<Label>,
 }
 
-/// A chain of command shows at most so many managers (docs/access.md#rights).
+/// A chain of command shows at most so many managers.
 pub const CHAIN_LIMIT: usize = 50;
 
 /// A long-lived API key of an agent. The key itself is never stored.

@@ -1,5 +1,5 @@
 //! Files attached to issues: what is known of them, under which name they are
-//! kept, and how they may be shown (docs/issues.md#attachments).
+//! kept, and how they may be shown.
 
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ string_enum! {
     }
 }
 
-/// The most bytes that an attachment may have (docs/issues.md#attachments).
+/// The most bytes that an attachment may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AttachmentLimit(i64);
 
@@ -45,7 +45,7 @@ impl AttachmentLimit {
     pub const MAX: Self = Self(5 * 1024 * 1024 * 1024);
 
     /// A limit of so many bytes; `None` below 1 or above [`Self::MAX`].
-    pub fn new(bytes: i64) -> Option<Self> {
+    pub fn from_bytes(bytes: i64) -> Option<Self> {
         (1..=Self::MAX.0).contains(&bytes).then_some(Self(bytes))
     }
 
@@ -64,7 +64,7 @@ impl Serialize for AttachmentLimit {
 impl<'de> serde::Deserialize<'de> for AttachmentLimit {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Count(bytes) = Count::deserialize(deserializer)?;
-        Self::new(bytes).ok_or_else(|| {
+        Self::from_bytes(bytes).ok_or_else(|| {
             let max = Self::MAX.0;
             serde::de::Error::custom(format_args!("must be between 1 and {max}"))
         })
@@ -166,10 +166,8 @@ pub struct Delivery<'a> {
     pub disposition: Disposition,
 }
 
-/// How bytes that look like `content_type` are handed out
-/// (docs/issues.md#attachments): shown are a few kinds of picture, PDF and
-/// plain text, none of which can act in the name of the page's origin.
-/// Everything else is saved, and served as what it is only where that names a
+/// How bytes that look like `content_type` are handed out: shown are a few kinds of picture, PDF
+/// and plain text, none of which can act in the name of the page's origin. Everything else is saved, and served as what it is only where that names a
 /// sound, film or picture.
 pub fn delivery(content_type: &MediaType) -> Delivery<'_> {
     let name = content_type.as_str();
@@ -206,7 +204,7 @@ pub fn harmless_filename(sent: &str) -> Option<FileName> {
     if kept.chars().all(|c| c == '.') {
         return None;
     }
-    FileName::new(&shortened(kept)).ok()
+    FileName::parse(&shortened(kept)).ok()
 }
 
 /// Control characters, and those that change how what follows is shown.

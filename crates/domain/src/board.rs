@@ -1,4 +1,4 @@
-//! Who of the board acts, and who made a record (docs/access.md#callers).
+//! Who of the board acts, and who made a record.
 
 use alloc::string::{String, ToString};
 use core::fmt;

@@ -1,4 +1,5 @@
-//! Budgets: what a month's spend means (docs/budgets.md#thresholds).
+//! Budgets: what a month's spend means. Four fifths of a limit raise an alert, all of it stops
+//! whom it bounds.
 
 mod forecast;
 mod occurrence;
@@ -247,7 +248,7 @@ pub struct CompanyBudgetDecision {
     /// Alerts to raise, in this order.
     pub alerts: Vec<Threshold>,
     /// Set the company's pause reason to budget, which blocks starts and stops
-    /// live runs of all its agents; its status stays (docs/budgets.md#stops).
+    /// live runs of all its agents; its status stays.
     pub pause: bool,
     /// Clear the pause reason.
     pub resume: bool,

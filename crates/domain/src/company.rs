@@ -1,4 +1,4 @@
-//! Companies (docs/access.md#company-switches).
+//! Companies: each has its own agents, goals, issues and budgets, and reaches no other.
 
 mod lifecycle;
 
@@ -34,20 +34,18 @@ pub struct Company {
     /// Monthly limit over all its agents.
     #[serde(rename = "budgetMonthlyCents")]
     pub budget: Budget,
-    /// What counts as spent against its budget and those of its agents and projects
-    /// (docs/budgets.md#basis).
+    /// What counts as spent against its budget and those of its agents and projects.
     pub budget_basis: BudgetBasis,
     /// Starts every issue identifier; unique in the instance, never changed.
     pub issue_prefix: String,
     /// Whether new agents need an approval.
     pub require_board_approval_for_new_agents: bool,
-    /// Whether every issue must be reviewed before it is done
-    /// (docs/issues.md#demanded-reviews).
+    /// Whether every issue must be reviewed before it is done.
     pub review_required: bool,
-    /// At most so many of its runs are live at once (docs/heartbeats.md#caps).
+    /// At most so many of its runs are live at once.
     pub max_concurrent_runs: i32,
     /// The most bytes that its attachments may have; `None` for the server's own
-    /// limit (docs/issues.md#attachments).
+    /// limit.
     #[serde(rename = "attachmentMaxBytes")]
     pub attachment_limit: Option<AttachmentLimit>,
     /// Language of generated text.

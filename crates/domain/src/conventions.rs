@@ -1,5 +1,4 @@
-//! The conventions of a project: what its agents are told before they work
-//! (docs/workspaces.md#conventions).
+//! The conventions of a project: what its agents are told before they work.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Cost events and what they add up to (docs/budgets.md#cost-events).
+//! Cost events and what they add up to.
 
 mod price;
 

@@ -42,6 +42,8 @@ pub struct TaskFigures {
     pub open: i64,
     /// In progress.
     pub in_progress: i64,
+    /// In review.
+    pub in_review: i64,
     /// Blocked.
     pub blocked: i64,
     /// Done.
@@ -77,4 +79,10 @@ pub struct Badges {
     pub failed_runs: i64,
     /// Agents that are stopped by their budget.
     pub budget_stops: i64,
+    /// Issues in review that no agent is to review, and of which no approval tells.
+    pub in_review: i64,
+    /// Issues in `todo`, `in_progress` or `blocked` that are assigned to a member of the board.
+    pub assigned: i64,
+    /// Issues that are stuck.
+    pub stuck: i64,
 }

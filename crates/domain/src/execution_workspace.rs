@@ -1,5 +1,4 @@
-//! Execution workspaces: the worktrees in which governed tickets are worked on
-//! (docs/tickets.md#execution-workspaces).
+//! Execution workspaces: the worktrees in which governed tickets are worked on.
 
 mod state;
 mod watch;
@@ -15,6 +14,7 @@ use crate::actor::sealed::Sealed;
 use crate::actor::{CompanyOwned, company_owned};
 use crate::id::{CompanyId, ExecutionWorkspaceId, InstanceId, IssueId, WorkspaceId};
 use crate::string_enum;
+use crate::string_enum::StringEnum as _;
 use crate::time::Timestamp;
 
 string_enum! {
@@ -113,9 +113,11 @@ pub struct ExecutionWorkspace {
     /// Its folder is looked at no earlier once its ticket has ended, to be removed.
     #[serde(skip)]
     pub clean_up_after: Timestamp,
-    /// Why its folder was kept although its ticket ended long ago, as a stable code
-    /// (docs/tickets.md#clean-up).
+    /// Why its folder was kept although its ticket ended long ago, as a stable code.
     pub kept_because: Option<String>,
+    /// What was not in order when a run last began to work there, and could not be put in order
+    /// without a loss.
+    pub disorder: Option<WorktreeDisorder>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.
@@ -139,8 +141,54 @@ impl ExecutionWorkspace {
     }
 }
 
+string_enum! {
+    /// What an agent may leave in a worktree that is not as it was made.
+    pub enum WorktreeDisorder {
+        /// Another branch is checked out.
+        OffBranch = "off_branch",
+        /// A commit is checked out, and no branch.
+        DetachedHead = "detached_head",
+        /// A merge, rebase or the like was not ended.
+        OperationInProgress = "operation_in_progress",
+        /// The branch does not have any more what it had.
+        BranchReset = "branch_reset",
+        /// The branch was deleted, or has another name.
+        BranchDeleted = "branch_deleted",
+        /// The file that makes the folder a worktree was replaced.
+        GitFileReplaced = "git_file_replaced",
+        /// A git that was killed left its lock.
+        LeftLock = "left_lock",
+    }
+}
+
+/// What was found in a worktree before a run began to work there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorktreeFinding {
+    /// What.
+    pub disorder: WorktreeDisorder,
+    /// Whether it is in order again. Otherwise something would have been lost, and nothing was
+    /// touched.
+    pub is_mended: bool,
+    /// The branch, commit, operation or folder that it is about.
+    pub detail: Option<String>,
+}
+
+impl WorktreeFinding {
+    /// How a worktree stands by all that was found there: `in_order`, `restored` when all of it is
+    /// in order again, else what is not.
+    pub fn state_of(findings: &[Self]) -> &'static str {
+        let left = findings.iter().find(|finding| !finding.is_mended);
+        match left {
+            Some(left) => left.disorder.as_str(),
+            None if findings.is_empty() => "in_order",
+            None => "restored",
+        }
+    }
+}
+
 /// A ticket whose work has come to its end: it is committed and brought up to its
-/// base branch, and then the board is asked (docs/tickets.md#when-the-work-is-done).
+/// base branch, and then the board is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TicketAdvance {
     /// The issue that the ticket belongs to.

@@ -1,4 +1,4 @@
-//! Goals: why work is done (docs/workspaces.md#goals).
+//! Goals: why work is done.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Labels that issues are sorted by (docs/issues.md#labels).
+//! Labels that issues are sorted by.
 
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn names_that_look_alike_compare_equal() {
-        let key_of = |name: &str| key(&LabelName::new(name).unwrap());
+        let key_of = |name: &str| key(&LabelName::parse(name).unwrap());
         assert_eq!(key_of("Größe  XL"), key_of(" größe xl"));
         assert_eq!(key_of("ＢＵＧ"), key_of("bug"));
         assert_ne!(key_of("bug"), key_of("bugs"));

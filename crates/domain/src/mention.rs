@@ -1,9 +1,10 @@
-//! Mentions of agents in a text (docs/issues.md#mentions).
+//! Mentions of agents in a text: an `@` before a name, outside of code and quotations.
 //!
 //! The work is linear in the text, whatever it contains and however many agents
-//! there are (docs/access.md#limits): the names form one tree, and the walk
-//! that starts at an `@` never goes past the next one.
+//! there are: the names form one tree, and the walk that starts at an `@` never goes past the
+//! next one.
 
+mod folded;
 mod prose;
 #[cfg(test)]
 mod tests;
@@ -12,14 +13,26 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
-
 use crate::id::{AgentId, ProjectId};
+use folded::{Script, Text, fold, is_word, key};
 use prose::{decode_entities, visible_prose};
 
 /// A text mentions at most so many agents; the rest is ignored.
 pub const MAX_MENTIONS: usize = 20;
+
+/// Of the words after an `@` that name nobody, at most so many are told.
+const MAX_UNKNOWN: usize = 20;
+/// And so many bytes of each, up to the end of a letter.
+const UNKNOWN_LENGTH: usize = 64;
+
+/// Whom a text mentions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// The agents: each once, in the order of their first mention, at most [`MAX_MENTIONS`].
+    pub agents: Vec<AgentId>,
+    /// Words after an `@` that name nobody, in lower case: each once.
+    pub unknown: Vec<String>,
+}
 
 /// An agent as a text can mention it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,22 +134,27 @@ impl MentionIndex {
         agents.into_iter().collect()
     }
 
-    /// The agents that `body`, written in Markdown, mentions: each once, in
-    /// the order of their first mention, at most [`MAX_MENTIONS`].
-    pub fn mentions(&self, body: &str) -> Vec<AgentId> {
+    /// Whether a text may mention somebody at all.
+    pub fn may_mention(body: &str) -> bool {
+        body.contains(['@', '\u{ff20}', '\u{fe6b}', '&']) || body.contains("agent://")
+    }
+
+    /// Whom `body`, written in Markdown, mentions.
+    pub fn mentions(&self, body: &str) -> Mentions {
         self.scan(body, &mut |_| {})
     }
 
     /// As [`mentions`](Self::mentions), telling `work` how many characters it
     /// looks at.
-    fn scan(&self, body: &str, work: &mut dyn FnMut(usize)) -> Vec<AgentId> {
+    fn scan(&self, body: &str, work: &mut dyn FnMut(usize)) -> Mentions {
         let prose = visible_prose(&decode_entities(body, work), work);
         let text = Text::new(fold(&prose).collect());
         work(text.chars.len());
-        let mut mentioned: Vec<AgentId> = Vec::new();
+        let mut mentions = Mentions::default();
+        let mentioned = &mut mentions.agents;
         let mut at = 0;
         while at < text.chars.len() && mentioned.len() < MAX_MENTIONS {
-            let may_start = text.chars[at] == '@' && !text.before(at).is_some_and(is_word);
+            let may_start = text.chars[at] == '@' && !text.is_in_address(at, work);
             let found = may_start
                 .then(|| {
                     self.link(&text, at, work)
@@ -145,6 +163,9 @@ impl MentionIndex {
                 .flatten();
             match found {
                 Some(Found { agents, end }) => {
+                    if agents.is_empty() {
+                        note_unknown(&mut mentions.unknown, &text.chars[at + 1..end], work);
+                    }
                     for agent in agents {
                         if mentioned.len() < MAX_MENTIONS && !mentioned.contains(agent) {
                             mentioned.push(*agent);
@@ -152,11 +173,16 @@ impl MentionIndex {
                     }
                     at = end;
                 }
-                None => at += 1,
+                None => {
+                    if may_start {
+                        note_unknown(&mut mentions.unknown, &text.chars[at + 1..], work);
+                    }
+                    at += 1;
+                }
             }
             work(1);
         }
-        mentioned
+        mentions
     }
 
     /// The link `[@Name](agent://id)` whose `@` is at `at`. One that leads to
@@ -213,6 +239,26 @@ impl MentionIndex {
     }
 }
 
+/// Notes the word that `chars` begin with. What begins with no letter is no name, and what a slash
+/// follows is a part of a path.
+fn note_unknown(unknown: &mut Vec<String>, chars: &[char], work: &mut dyn FnMut(usize)) {
+    if unknown.len() >= MAX_UNKNOWN || !chars.first().is_some_and(|c| c.is_alphabetic()) {
+        return;
+    }
+    let mut word = String::new();
+    let mut rest = chars.iter().copied().peekable();
+    while let Some(c) = rest.next_if(|&c| is_word(c) || c == '-') {
+        work(1);
+        if word.len() < UNKNOWN_LENGTH {
+            word.push(c);
+        }
+    }
+    let word = word.trim_end_matches('-');
+    if rest.peek() != Some(&'/') && !unknown.iter().any(|known| known == word) {
+        unknown.push(word.into());
+    }
+}
+
 impl Node {
     fn agents(&self) -> &[AgentId] {
         if self.names.is_empty() {
@@ -221,121 +267,4 @@ impl Node {
             &self.names
         }
     }
-}
-
-/// Whether every letter of a name so far is a Latin one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Script {
-    Latin,
-    Other,
-}
-
-impl Script {
-    fn with(self, c: char) -> Self {
-        if c.is_alphabetic() && !is_latin(c) {
-            Self::Other
-        } else {
-            self
-        }
-    }
-}
-
-/// A folded text.
-struct Text {
-    chars: Vec<char>,
-}
-
-impl Text {
-    const fn new(chars: Vec<char>) -> Self {
-        Self { chars }
-    }
-
-    fn before(&self, at: usize) -> Option<char> {
-        at.checked_sub(1)
-            .and_then(|before| self.chars.get(before))
-            .copied()
-    }
-
-    /// True when a name of `script` may end at `end`: what follows belongs to
-    /// no word, or is the ending that a language of another script puts
-    /// directly after a Latin name.
-    fn ends_name(&self, end: usize, script: Script) -> bool {
-        self.chars.get(end).is_none_or(|&next| {
-            !is_word(next) || (script == Script::Latin && next.is_alphabetic() && !is_latin(next))
-        })
-    }
-
-    /// The `]` after `at`, if no `[` comes before it. Since labels start with
-    /// a `[`, no part of the text is read for two of them.
-    fn label_end(&self, at: usize, work: &mut dyn FnMut(usize)) -> Option<usize> {
-        let mut places = self.chars.iter().enumerate().skip(at);
-        let (end, &bracket) = places.find(|(_, c)| {
-            work(1);
-            matches!(c, '[' | ']')
-        })?;
-        (bracket == ']').then_some(end)
-    }
-
-    /// Reads `](agent://id)` or `](agent://id?...)` at `close`; the id and
-    /// where the text goes on.
-    fn agent_target(&self, close: usize, work: &mut dyn FnMut(usize)) -> Option<(AgentId, usize)> {
-        const OPENING: &str = "](agent://";
-        const ID_LENGTH: usize = 36;
-        const MAX_QUERY: usize = 64;
-        work(OPENING.len());
-        let id_start = close + OPENING.len();
-        let opening = self.chars.get(close..id_start)?;
-        if !opening.iter().copied().eq(OPENING.chars()) {
-            return None;
-        }
-        work(ID_LENGTH);
-        let id_end = id_start + ID_LENGTH;
-        let id: String = self.chars.get(id_start..id_end)?.iter().collect();
-        let id = id.parse().ok()?;
-        let length = match self.chars.get(id_end)? {
-            ')' => 0,
-            '?' => self.chars[id_end..]
-                .iter()
-                .take(MAX_QUERY)
-                .position(|&c| c == ')')?,
-            _ => return None,
-        };
-        work(length);
-        Some((id, id_end + length + 1))
-    }
-}
-
-/// Compatibility composition and lower case, so that what looks alike compares
-/// alike. Stream-safe: no run of combining marks costs more than its length.
-fn fold(text: &str) -> impl Iterator<Item = char> + '_ {
-    text.chars()
-        .stream_safe()
-        .nfkc()
-        .flat_map(char::to_lowercase)
-        .map(|c| match c {
-            'ς' => 'σ',
-            other => other,
-        })
-}
-
-/// Spaces, hyphens and underscores compare alike.
-const fn key(c: char) -> char {
-    match c {
-        '-' | '_' => ' ',
-        other => other,
-    }
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || is_combining_mark(c)
-}
-
-/// True for letters of the Latin script that compatibility composition leaves.
-const fn is_latin(c: char) -> bool {
-    matches!(c,
-        'a'..='z' | 'A'..='Z'
-        | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2af}'
-        | '\u{1d00}'..='\u{1d25}' | '\u{1e00}'..='\u{1eff}'
-        | '\u{2c60}'..='\u{2c7f}' | '\u{a722}'..='\u{a787}' | '\u{a78b}'..='\u{a7ff}'
-        | '\u{ab30}'..='\u{ab64}')
 }

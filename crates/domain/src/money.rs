@@ -1,4 +1,4 @@
-//! Money: exact decimal cents (docs/budgets.md#money).
+//! Money: exact decimal cents.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -55,11 +55,16 @@ impl Cents {
         self.0
     }
 
+    /// The whole cents in it.
+    pub const fn whole(self) -> i64 {
+        self.0 / SCALE
+    }
+
     /// Whole cents.
     ///
     /// # Errors
     /// [`MoneyError::TooLarge`] beyond about nine million million cents.
-    pub const fn from_whole(cents: i64) -> Result<Self, MoneyError> {
+    pub const fn from_cents(cents: i64) -> Result<Self, MoneyError> {
         match cents.checked_mul(SCALE) {
             Some(micros) => Ok(Self(micros)),
             None => Err(MoneyError::TooLarge),
@@ -85,7 +90,7 @@ impl Cents {
     /// # Errors
     /// Says why the text is not an amount of at least zero with at most six
     /// decimals.
-    pub fn parse_json(text: &str) -> Result<Self, MoneyError> {
+    pub fn parse(text: &str) -> Result<Self, MoneyError> {
         let number = Decimal::parse(text).ok_or(MoneyError::NotANumber)?;
         let digits = || number.whole.bytes().chain(number.fraction.bytes());
         let Some(first) = digits().position(|digit| digit != b'0') else {
@@ -188,7 +193,7 @@ impl fmt::Display for Cents {
     }
 }
 
-/// A monthly limit in whole cents; zero means no limit (docs/budgets.md#money).
+/// A monthly limit in whole cents; zero means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Budget(i64);
 
@@ -217,8 +222,8 @@ impl Budget {
     ///
     /// # Errors
     /// When the number is negative, not whole or too large.
-    pub fn parse_json(text: &str) -> Result<Self, MoneyError> {
-        let amount = Cents::parse_json(text).map_err(|error| match error {
+    pub fn parse(text: &str) -> Result<Self, MoneyError> {
+        let amount = Cents::parse(text).map_err(|error| match error {
             MoneyError::TooFine => MoneyError::NotWhole,
             other => other,
         })?;
@@ -248,7 +253,7 @@ impl FromStr for Cents {
     type Err = MoneyError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::parse_json(text)
+        Self::parse(text)
     }
 }
 
@@ -270,7 +275,7 @@ impl Serialize for Cents {
 impl<'de> Deserialize<'de> for Cents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let digits = Box::<RawValue>::deserialize(deserializer)?;
-        Self::parse_json(digits.get()).map_err(D::Error::custom)
+        Self::parse(digits.get()).map_err(D::Error::custom)
     }
 }
 
@@ -283,6 +288,6 @@ impl Serialize for Budget {
 impl<'de> Deserialize<'de> for Budget {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let digits = Box::<RawValue>::deserialize(deserializer)?;
-        Self::parse_json(digits.get()).map_err(D::Error::custom)
+        Self::parse(digits.get()).map_err(D::Error::custom)
     }
 }

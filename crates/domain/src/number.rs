@@ -6,9 +6,8 @@ use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-/// A whole number, which may be written as `2`, `2.0` or `2e0`
-/// (docs/access.md#requests); `None` for any other, and for one that an `i64`
-/// cannot hold exactly.
+/// A whole number, which may be written as `2`, `2.0` or `2e0`; `None` for any other, and for one
+/// that an `i64` cannot hold exactly.
 pub fn whole(number: &Number) -> Option<i64> {
     if let Some(whole) = number.as_i64() {
         return Some(whole);
@@ -20,8 +19,7 @@ pub fn whole(number: &Number) -> Option<i64> {
     (exact && whole as f64 == number).then_some(whole)
 }
 
-/// How many: a whole number of at least zero, which may be spelt `5`, `5.0` or `5e0`
-/// (docs/access.md#requests).
+/// How many: a whole number of at least zero, which may be spelt `5`, `5.0` or `5e0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Count(

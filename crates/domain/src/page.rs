@@ -3,8 +3,7 @@
 use alloc::vec::Vec;
 
 /// Bounds one page of a list. A list ends a page early when its rows would
-/// weigh more than `max_bytes`, so that no answer is unbounded
-/// (docs/access.md#paging).
+/// weigh more than `max_bytes`, so that no answer is unbounded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageRequest<K> {
     /// Start after the row with this key; from the beginning when `None`.

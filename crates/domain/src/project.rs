@@ -1,4 +1,4 @@
-//! Projects and their workspaces (docs/workspaces.md#projects).
+//! Projects, and their workspaces: the directories and repositories that their work is done in.
 
 use serde::Serialize;
 
@@ -30,8 +30,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// Whether the board must agree to how the work of a project is done
-    /// (docs/issues.md#governed-issues).
+    /// Whether the board must agree to how the work of a project is done.
     pub enum ProjectGovernance {
         /// Only where a plan or a worktree governs an issue; the default.
         None = "none",
@@ -65,14 +64,12 @@ pub struct Project {
     pub target_date: Option<TargetDate>,
     /// Colour of its badge.
     pub color: Option<Label>,
-    /// Whether every issue must be reviewed before it is done
-    /// (docs/issues.md#demanded-reviews).
+    /// Whether every issue must be reviewed before it is done.
     pub review_required: bool,
-    /// Whether agents need an approved plan for its issues
-    /// (docs/issues.md#governed-issues).
+    /// Whether agents need an approved plan for its issues.
     pub governance: ProjectGovernance,
     /// Whether its tickets need a repository with a remote, so that none ends with a
-    /// branch on the server alone (docs/tickets.md#pull-requests).
+    /// branch on the server alone.
     pub remote_required: bool,
     /// Monthly limit on what is spent on its issues.
     #[serde(rename = "budgetMonthlyCents")]
@@ -167,8 +164,7 @@ pub struct GoalLink {
     pub title: Title,
 }
 
-/// Where a workspace's files are: at least one of a directory and a repository
-/// (docs/workspaces.md#workspaces).
+/// Where a workspace's files are: at least one of a directory and a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkspaceSource {
     /// A directory on this machine.
@@ -187,7 +183,7 @@ pub enum WorkspaceSource {
 
 impl WorkspaceSource {
     /// The source with these parts; `None` when both are missing.
-    pub fn new(cwd: Option<Location>, repo_url: Option<Location>) -> Option<Self> {
+    pub fn from_parts(cwd: Option<Location>, repo_url: Option<Location>) -> Option<Self> {
         match (cwd, repo_url) {
             (Some(cwd), repo_url) => Some(Self::Directory { cwd, repo_url }),
             (None, Some(repo_url)) => Some(Self::Repository { repo_url }),
@@ -216,7 +212,7 @@ impl WorkspaceSource {
     pub fn default_name(&self) -> Option<Name> {
         let place = self.cwd().or(self.repo_url())?;
         let last = place.trim_end_matches('/').rsplit(['/', ':']).next()?;
-        Name::new(last.strip_suffix(".git").unwrap_or(last)).ok()
+        Name::parse(last.strip_suffix(".git").unwrap_or(last)).ok()
     }
 }
 

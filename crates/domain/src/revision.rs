@@ -1,4 +1,4 @@
-//! Revisions of an agent's configuration (docs/secrets.md#sealing).
+//! Revisions of an agent's configuration: what each change made of what was before, to go back to.
 
 use alloc::string::String;
 use alloc::vec::Vec;

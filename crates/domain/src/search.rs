@@ -1,10 +1,9 @@
 //! Words of texts: how the texts of issues are cut into terms that a store
-//! indexes, and what a caller types into terms that it looks up
-//! (docs/issues.md#search).
+//! indexes, and what a caller types into terms that it looks up.
 //!
 //! One function cuts both, so that every text is found by each of its words, on
-//! every database. The work is linear in the text (docs/access.md#limits), and
-//! nothing that is typed has a meaning other than its words.
+//! every database. The work is linear in the text, and nothing that is typed has a meaning other
+//! than its words.
 
 mod characters;
 mod words;

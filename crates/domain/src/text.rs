@@ -1,6 +1,5 @@
-//! Bounded text: each type admits only what its field allows
-//! (docs/access.md#limits), so that nothing longer or emptier reaches a rule or
-//! the store.
+//! Bounded text: each type admits only what its field allows, so that nothing longer or emptier
+//! reaches a rule or the store.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -106,7 +105,7 @@ macro_rules! texts {
             ///
             /// # Errors
             /// Says what is wrong with the text.
-            pub fn new(text: &str) -> Result<Self, TextError> {
+            pub fn parse(text: &str) -> Result<Self, TextError> {
                 $check(text, Self::MAX).map(|kept| Self(kept.into_owned()))
             }
 
@@ -145,7 +144,7 @@ macro_rules! texts {
         impl TryFrom<String> for $name {
             type Error = TextError;
 
-            /// As [`Self::new`], but copies nothing that is kept as it is.
+            /// As [`Self::parse`], but copies nothing that is kept as it is.
             fn try_from(text: String) -> Result<Self, TextError> {
                 let changed = match $check(&text, Self::MAX)? {
                     Cow::Borrowed(kept) if kept.len() == text.len() => None,
@@ -290,7 +289,7 @@ texts! {
     /// A media type without parameters.
     MediaType(255) = media_type;
     /// An agent's role: one of the known ones or any other slug, which then
-    /// carries no privilege (docs/access.md#rights).
+    /// carries no privilege.
     Role(40) = slug;
     /// A directory path or repository address of a workspace.
     Location(4096) = place;

@@ -1,5 +1,5 @@
 //! Tickets: what opens a company's stream of events once, in the place of a
-//! credential that a browser cannot send (docs/events.md#tickets).
+//! credential that a browser cannot send.
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -215,8 +215,7 @@ impl serde::Serialize for Day {
     }
 }
 
-/// A calendar month in UTC: the window of every budget
-/// (docs/budgets.md#months).
+/// A calendar month in UTC: the window of every budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Month {
     year: i32,

@@ -1,5 +1,4 @@
-//! The timer of an agent (docs/heartbeats.md#timers): when it is due, and when
-//! it is next.
+//! The timer of an agent: when it is due, and when it is next.
 //!
 //! A timer rests from the first beat that finds nothing to do until there is something. A
 //! resting timer beats from an instant on, once in each interval, and nothing is written about

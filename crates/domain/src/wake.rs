@@ -1,5 +1,4 @@
-//! Wakes: reasons to run an agent, waiting to be answered
-//! (docs/heartbeats.md#wakes).
+//! Wakes: reasons to run an agent, waiting to be answered.
 
 use serde::Serialize;
 
@@ -28,7 +27,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// Why an agent is woken (docs/heartbeats.md#wakes).
+    /// Why an agent is woken.
     pub enum WakeReason {
         /// An issue was assigned to it.
         IssueAssigned = "issue_assigned",
@@ -56,6 +55,8 @@ string_enum! {
         PullRequestClosed = "pull_request_closed",
         /// Checks of the pull request of its ticket failed.
         PullRequestChecksFailed = "pull_request_checks_failed",
+        /// A run on the issue ended well, and left it undone.
+        IssueLeftUndone = "issue_left_undone",
         /// Its last run was lost with its server.
         ProcessLostRetry = "process_lost_retry",
         /// The provider of its model refused its last run.

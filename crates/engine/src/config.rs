@@ -150,6 +150,11 @@ impl EngineConfig {
         }
     }
 
+    /// At most so many runs are live at once, as the store counts.
+    pub(crate) fn instance_cap(&self) -> i64 {
+        i64::try_from(self.instance_cap).unwrap_or(i64::MAX)
+    }
+
     /// Whether this server comes after another one, which is gone.
     pub(crate) fn is_predecessor(&self, instance: InstanceId) -> bool {
         self.exclusive_store || self.predecessors.contains(&instance)

@@ -63,16 +63,12 @@ async fn has_startable(state: &EngineState) -> Result<bool, StoreError> {
     let terms = StartConditionInputs {
         now: state.store.ports.clock.now(),
         instance: state.config.instance,
-        instance_cap: instance_cap(state),
+        instance_cap: state.config.instance_cap(),
     };
     state
         .store
         .read(move |reads| reads.engine().has_startable(InstanceScope::SYSTEM, &terms))
         .await
-}
-
-fn instance_cap(state: &EngineState) -> i64 {
-    i64::try_from(state.config.instance_cap).unwrap_or(i64::MAX)
 }
 
 /// Waits; true when the engine closes meanwhile.
@@ -97,6 +93,7 @@ async fn start_all(state: &Arc<EngineState>) -> Result<(), StoreError> {
         let run = &claimed.run;
         tracing::info!(run = %run.id, agent = %run.agent, reason = %run.reason, "a run starts");
         let live = Arc::new(LiveRun::new(run, token.digest, claimed_at));
+        state.config.vitals.runs.note_start();
         let slot = run_task::Slot::take(state, &live);
         state.runs.spawn(run_task::run(slot, claimed, token));
     }
@@ -109,7 +106,7 @@ async fn claim(state: &EngineState) -> Result<Option<(ClaimedRun, MintedToken)>,
     let token_digest = token.digest;
     let instance = state.config.instance;
     let lease = state.config.lease;
-    let instance_cap = instance_cap(state);
+    let instance_cap = state.config.instance_cap();
     let claimed = state
         .store
         .write(move |tx, ctx| {

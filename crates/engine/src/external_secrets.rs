@@ -51,7 +51,7 @@ pub(crate) fn read(
             beneath(folder, reference.as_str()).map_err(failed)?
         }
     };
-    let value = SecretValue::new(&text).or(Err(ExternalSecretError::Form))?;
+    let value = SecretValue::parse(&text).or(Err(ExternalSecretError::Form))?;
     Ok(value.expose().to_owned())
 }
 
@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn file(folder: &Path, path: &str) -> Result<String, String> {
-        let reference = ExternalRef::new(SecretProvider::File, path).unwrap();
+        let reference = ExternalRef::parse(SecretProvider::File, path).unwrap();
         read(&config(Some(folder)), SecretProvider::File, &reference)
             .map_err(|error| error.to_string())
     }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_variable_of_the_server_is_a_value() {
         let read = |name| {
-            let reference = ExternalRef::new(SecretProvider::Env, name).unwrap();
+            let reference = ExternalRef::parse(SecretProvider::Env, name).unwrap();
             read(&config(None), SecretProvider::Env, &reference)
         };
         assert_eq!(read("TOKEN").unwrap(), "from outside");
@@ -150,7 +150,7 @@ mod tests {
             let error = file(&allowed, path).unwrap_err();
             assert!(!error.contains("not yours"), "{path}: {error}");
         }
-        let reference = ExternalRef::new(SecretProvider::File, "deep/key").unwrap();
+        let reference = ExternalRef::parse(SecretProvider::File, "deep/key").unwrap();
         let nowhere = read(&config(None), SecretProvider::File, &reference);
         assert!(matches!(nowhere, Err(ExternalSecretError::NoFolder)));
     }

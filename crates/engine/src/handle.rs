@@ -20,7 +20,7 @@ use crate::state::EngineState;
 use crate::transactions::{Notifiers, Transactions};
 use crate::{
     adapter_check, agenda, disk_watch, dispatcher, housekeeping, log_packing, log_publisher,
-    renewal, tickets,
+    renewal, stuck_issues, tickets,
 };
 
 /// The longest grace a run gets when the server stops, whatever its agent's
@@ -60,6 +60,7 @@ impl Engine {
         loops.spawn(kept("agenda", &state, closing, agenda::run));
         loops.spawn(kept("dispatcher", &state, closing, dispatcher::run));
         loops.spawn(kept("housekeeping", &state, closing, housekeeping::run));
+        loops.spawn(kept("stuck-issues", &state, closing, stuck_issues::run));
         loops.spawn(kept("log-packing", &state, closing, log_packing::run));
         loops.spawn(kept("tickets", &state, closing, tickets::run_advances));
         loops.spawn(kept("pull-requests", &state, closing, tickets::run_watches));
@@ -241,6 +242,10 @@ impl EngineSignal for EngineHandle {
         let runs = self.state.live.all();
         let live = runs.iter().find(|live| live.has_token(digest))?;
         Some(Arc::new(live.patterns()))
+    }
+
+    fn instance_cap(&self) -> i64 {
+        self.state.config.instance_cap()
     }
 
     fn is_dispatching(&self, now: Timestamp) -> bool {

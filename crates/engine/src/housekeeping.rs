@@ -14,7 +14,7 @@ use crate::process_cleanup::{Clearing, kill_leftover_processes, lost_run_end};
 use crate::retention::{Retention, is_due};
 use crate::run_metering::use_of_lost;
 use crate::state::EngineState;
-use crate::steps;
+use crate::{run_end, steps};
 
 /// Runs whose lease expired are taken over so many at a time.
 const TAKEN_OVER: usize = 50;
@@ -217,13 +217,14 @@ async fn take_over_expired(state: &EngineState) -> Result<bool, StoreError> {
         let error = "the server of the run did not renew its lease";
         let end = lost_run_end(state, &run, RunErrorCode::LeaseExpired, error).await;
         let used = use_of_lost(state, run.company, run.id).await;
-        state
+        let written = state
             .store
             .write(move |tx, ctx| {
                 let (end, used) = (end.clone(), used.as_ref());
                 steps::take_over(tx, ctx, &run, end, used)
             })
             .await?;
+        run_end::count(state, written);
     }
     Ok(is_done)
 }

@@ -40,6 +40,7 @@ mod run_verdict;
 mod secret_resolution;
 mod state;
 pub mod steps;
+mod stuck_issues;
 mod tickets;
 mod transactions;
 mod wake_payload;

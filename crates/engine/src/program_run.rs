@@ -59,9 +59,9 @@ impl ProgramStart {
         let model = named.unwrap_or(UNNAMED_MODEL);
         let provider = self.adapter_type.provider(self.model.as_deref())?;
         Some(ModelUse {
-            provider: Name::new(provider).ok()?,
-            model: Name::new(model)
-                .or_else(|_unusable| Name::new(UNNAMED_MODEL))
+            provider: Name::parse(provider).ok()?,
+            model: Name::parse(model)
+                .or_else(|_unusable| Name::parse(UNNAMED_MODEL))
                 .ok()?,
             tokens: TokenUse {
                 input: count(usage.tokens.input),

@@ -188,13 +188,14 @@ async fn end_left_runs(state: &EngineState) -> Result<(), StoreError> {
         )
         .await;
         let used = use_of_lost(state, run.company, run.id).await;
-        state
+        let written = state
             .store
             .write(move |tx, ctx| {
                 let (end, used) = (end.clone(), used.as_ref());
                 runs::finish(tx, ctx, run.scope(), run.id, run.fence, end, used)
             })
             .await?;
+        run_end::count(state, written);
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde_json::Value;
 use workforce_domain::Document;
 use workforce_domain::approval::ApprovalStatus;
+use workforce_domain::execution_workspace::WorktreeFinding;
 use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::string_enum::StringEnum;
 
@@ -152,6 +153,10 @@ pub(crate) fn facts(
     add(
         "WORKSPACE_BASE_BRANCH",
         worktree.map(|it| text(&it.record.base_branch)),
+    );
+    add(
+        "WORKSPACE_STATE",
+        worktree.map(|it| WorktreeFinding::state_of(&it.findings).into()),
     );
     add("WAKE_COMMENT_ID", claimed.wake.comments.last().map(text));
     add("LINKED_ISSUE_IDS", linked_issues(context));

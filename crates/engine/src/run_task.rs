@@ -244,11 +244,11 @@ async fn settle(state: &EngineState, live: &LiveRun, ending: ExecutionResult) ->
         };
         let written = run_end::write(state, ended, end.clone(), program.clone()).await;
         match written {
-            Ok(true) => {
-                tracing::info!(run = %live.run, outcome = ?end.map(|end| end.outcome), "a run ended");
+            Ok(Some(outcome)) => {
+                tracing::info!(run = %live.run, ?outcome, "a run ended");
                 return true;
             }
-            Ok(false) => {
+            Ok(None) => {
                 tracing::warn!(run = %live.run, "a run that was no longer this server's ended");
                 return true;
             }

@@ -58,6 +58,10 @@ pub(crate) fn result_of(
     }
 }
 
+/// What to do about a program that is not signed in.
+const SIGN_IN: &str = "sign the program in as the user that runs it, or bind its key in \
+    adapterConfig.env; the agent's adapter-check says what is missing. The work waits in the queue";
+
 /// What an agent program said.
 #[derive(Default)]
 struct Said {
@@ -82,7 +86,7 @@ impl Said {
         let session = conclusion.session.as_ref();
         Self {
             outcome: Some(conclusion.outcome.clone()),
-            session: session.and_then(|session| SessionId::new(session.as_str()).ok()),
+            session: session.and_then(|session| SessionId::parse(session.as_str()).ok()),
             result_text: conclusion.result_text.clone(),
             retry_at,
         }
@@ -106,6 +110,10 @@ fn verdict(
             Outcome::Failed(failure) if failure.class == FailureClass::SessionUnknown => (
                 RunOutcome::Lost(RunErrorCode::SessionUnknown),
                 failure.message,
+            ),
+            Outcome::Failed(failure) if failure.class == FailureClass::AuthRequired => (
+                RunOutcome::Failed(RunErrorCode::AuthRequired),
+                format!("{}; {SIGN_IN}", failure.message),
             ),
             Outcome::Failed(failure) => {
                 (RunOutcome::Failed(code_of(failure.class)), failure.message)

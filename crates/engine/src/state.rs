@@ -13,7 +13,7 @@ use crate::adapter_check::CHECKS_AT_ONCE;
 use crate::agenda::{LOOK_PAUSE, Readings};
 use crate::config::EngineConfig;
 use crate::live::LiveRuns;
-use crate::tickets::LazyGit;
+use crate::tickets::{LazyGit, TakenMessages};
 use crate::transactions::Transactions;
 
 /// What the tasks of an engine share.
@@ -39,6 +39,8 @@ pub(crate) struct EngineState {
     pub(crate) checks: Arc<Semaphore>,
     /// The tasks that carry out approvals.
     pub(crate) tickets: TaskTracker,
+    /// The messages of forges that were taken.
+    pub(crate) taken_messages: TakenMessages,
     /// What there is to do.
     pub(crate) readings: Readings,
     git: LazyGit,
@@ -60,6 +62,7 @@ impl EngineState {
             recovered: CancellationToken::new(),
             checks: Arc::new(Semaphore::new(CHECKS_AT_ONCE)),
             tickets: TaskTracker::new(),
+            taken_messages: TakenMessages::default(),
             readings: Readings::default(),
             git: LazyGit::default(),
             last_tick: Mutex::default(),

@@ -12,7 +12,7 @@ use workforce_app::{Context, Failure};
 use workforce_domain::actor::{CompanyOwned, CompanyScope, InstanceScope};
 use workforce_domain::id::{InstanceId, RunId};
 use workforce_domain::port::{Locked, RenewedRun, StoreError, Tx};
-use workforce_domain::run::{ProcessRecord, Run, RunEnd, RunErrorCode, RunStart};
+use workforce_domain::run::{ProcessRecord, Run, RunEnd, RunErrorCode, RunOutcome, RunStart};
 use workforce_domain::text::AccountKey;
 use workforce_domain::time::Timestamp;
 
@@ -134,8 +134,8 @@ pub fn record_process(
 
 /// Writes the end of a run down, books what it used, keeps what becomes of its session, and
 /// forgets its process. No end is written of a run that is another server's; what it used is
-/// booked all the same, since only its server knows it. False when it was not this server's any
-/// more. May be done again after a failure.
+/// booked all the same, since only its server knows it. Tells what is written down as its outcome;
+/// `None` when it was not this server's any more. May be done again after a failure.
 ///
 /// # Errors
 /// When the store fails.
@@ -145,7 +145,7 @@ pub fn write_end(
     ended: EndedRun,
     end: Option<RunEnd>,
     left: &Leavings,
-) -> Result<bool, Failure<Infallible>> {
+) -> Result<Option<RunOutcome>, Failure<Infallible>> {
     let EndedRun {
         company,
         run,
@@ -155,9 +155,9 @@ pub fn write_end(
     let used = left.used.as_ref();
     let written = match end {
         Some(end) => runs::finish(tx, ctx, company, run, fence, end, used)?,
-        None => false,
+        None => None,
     };
-    if written {
+    if written.is_some() {
         if let Some(session) = &left.session {
             runs::keep_session(tx, ctx, company, run, session)?;
         }
@@ -171,7 +171,7 @@ pub fn write_end(
     Ok(written)
 }
 
-/// Ends a run whose server did not renew its lease, and queues its work once more. False when it
+/// Ends a run whose server did not renew its lease, and queues its work once more. `None` when it
 /// has a server by now.
 ///
 /// # Errors
@@ -182,10 +182,10 @@ pub fn take_over(
     run: &Run,
     end: RunEnd,
     used: Option<&RunUse>,
-) -> Result<bool, Failure<Infallible>> {
+) -> Result<Option<RunOutcome>, Failure<Infallible>> {
     match still_expired(tx, ctx, run)? {
         Some(run) => runs::finish(tx, ctx, run.scope(), run.id, run.fence, end, used),
-        None => Ok(false),
+        None => Ok(None),
     }
 }
 

@@ -1,4 +1,5 @@
 use serde_json::{Value, json};
+use workforce_domain::execution_workspace::WorktreeFinding;
 use workforce_domain::issue::Comment;
 
 use crate::run_context::RunContext;
@@ -52,6 +53,10 @@ fn render(context: &RunContext, comments: &[Comment], body_len: usize) -> Value 
             "title": issue.title,
             "status": issue.status(),
             "priority": issue.priority,
+        })),
+        "workspace": context.worktree.as_ref().map(|worktree| json!({
+            "state": WorktreeFinding::state_of(&worktree.findings),
+            "found": worktree.findings,
         })),
         "comments": comments.iter().map(|comment| json!({
             "id": comment.id,

@@ -20,6 +20,15 @@ pub(crate) fn answer(world: &mut World, ask: &Ask<'_>) -> Reply {
     };
     repository.refresh();
     match (ask.method, ask.template) {
+        ("GET", "/repos/{owner}/{repo}") => {
+            let name = repository.full_name.split('/').next_back();
+            let whole = json!({
+                "id": repository.id,
+                "name": name,
+                "full_name": repository.full_name,
+            });
+            Reply::new(200, whole)
+        }
         ("GET", "/repos/{owner}/{repo}/pulls") => {
             let found = list(repository, ask);
             let (page, has_next) = ask.page(world, found, "limit");

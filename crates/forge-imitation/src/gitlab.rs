@@ -18,6 +18,14 @@ pub(crate) fn answer(world: &mut World, ask: &Ask<'_>) -> Reply {
     };
     repository.refresh();
     match (ask.method, ask.template) {
+        ("GET", "/projects/{id}") => {
+            let whole = json!({
+                "id": repository.id,
+                "path_with_namespace": repository.full_name,
+                "web_url": format!("{}/{}", ask.web, repository.full_name),
+            });
+            Reply::new(200, whole)
+        }
         ("GET", "/projects/{id}/merge_requests") => {
             let found = list(repository, ask);
             let (page, has_next) = ask.page(world, found, "per_page");

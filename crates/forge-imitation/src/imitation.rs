@@ -125,7 +125,7 @@ impl ForgeImitation {
         });
     }
 
-    /// Gives a repository another name. GitHub leads from the former one to it.
+    /// Gives a repository another name. Who asks by the former one is led to it.
     pub fn rename(&self, full_name: &str, new_name: &str) {
         self.with(full_name, |it| {
             let former = std::mem::replace(&mut it.full_name, new_name.to_owned());
@@ -229,18 +229,18 @@ impl ForgeImitation {
         std::mem::take(&mut self.stage.state().complaints)
     }
 
-    /// What GitHub would send to a webhook about a pull request as it is now.
+    /// What the forge would send to a webhook about a pull request as it is now.
     ///
     /// # Panics
     ///
     /// When there is no such pull request.
     #[must_use]
     pub fn delivery(&self, full_name: &str, number: u64, happening: Happening) -> Delivery {
-        let web = self.stage.web();
+        let (kind, web) = (self.kind(), self.stage.web());
         self.with(full_name, |it| {
             it.refresh();
             match it.pull(number).cloned() {
-                Some(pull) => Delivery::about(&pull, &it.full_name, web, happening),
+                Some(pull) => Delivery::about(kind, &pull, &it.full_name, web, happening),
                 None => panic!("{full_name} has no pull request {number}"),
             }
         })

@@ -135,10 +135,20 @@ impl Stage {
             );
         }
         if let Some(location) = self.new_place(state, request, path) {
-            let status = if request.method == "GET" { 301 } else { 307 };
-            let body = self.refusal(status, "Moved Permanently");
+            let (status, message) = match (self.kind, request.method.as_str()) {
+                (ImitatedForge::Gitea, _) | (ImitatedForge::GitHub, "POST") => {
+                    (307, "Temporary Redirect")
+                }
+                (ImitatedForge::GitLab, "POST") => {
+                    (405, "Non GET methods are not allowed for moved projects")
+                }
+                _ => (301, "Moved Permanently"),
+            };
+            let body = self.refusal(status, message);
             let mut answer = self.finish(request, &Reply::new(status, body));
-            answer.headers.push(("location".to_owned(), location));
+            if status != 405 {
+                answer.headers.push(("location".to_owned(), location));
+            }
             return answer;
         }
         let segments = self.renamed_back(state, segments(path));
@@ -254,38 +264,52 @@ impl Stage {
         token.is_some_and(|token| state.tokens.iter().any(|it| it == token))
     }
 
-    /// Where GitHub sends whoever asks for a repository by a former name.
+    /// Where a forge sends whoever asks for a repository by a former name. GitHub and GitLab lead
+    /// to its number, Gitea to its name.
     fn new_place(&self, state: &State, request: &Request, path: &str) -> Option<String> {
-        if self.kind != ImitatedForge::GitHub {
-            return None;
-        }
-        let rest = path.strip_prefix("/repos/")?;
+        let (before, is_encoded) = match self.kind {
+            ImitatedForge::GitHub | ImitatedForge::Gitea => ("/repos/", false),
+            ImitatedForge::GitLab => ("/projects/", true),
+        };
+        let rest = path.strip_prefix(before)?;
         let mut repositories = state.world.repositories.iter();
-        let (id, rest) = repositories.find_map(|repository| {
+        let (repository, rest) = repositories.find_map(|repository| {
             let mut names = repository.former_names.iter();
-            let rest = names.find_map(|name| rest.strip_prefix(name.as_str()))?;
-            Some((repository.id, rest))
+            let rest = names.find_map(|name| match is_encoded {
+                true => rest.strip_prefix(&name.replace('/', "%2F")),
+                false => rest.strip_prefix(name.as_str()),
+            })?;
+            Some((repository, rest))
         })?;
+        let place = match self.kind {
+            ImitatedForge::GitHub => format!("/repositories/{}", repository.id),
+            ImitatedForge::GitLab => format!("/projects/{}", repository.id),
+            ImitatedForge::Gitea => format!("/repos/{}", repository.full_name),
+        };
         let root = self.kind.root();
         let query = &request.raw_query;
         let mark = if query.is_empty() { "" } else { "?" };
-        Some(format!(
-            "{}{root}/repositories/{id}{rest}{mark}{query}",
-            self.web
-        ))
+        Some(format!("{}{root}{place}{rest}{mark}{query}", self.web))
     }
 
-    /// `/repositories/ID` stands for `/repos/OWNER/NAME`.
+    /// `/repositories/ID` stands for `/repos/OWNER/NAME`, and `/projects/ID` for the one with the
+    /// path of the project.
     fn renamed_back(&self, state: &State, segments: Vec<String>) -> Vec<String> {
         let [first, id, rest @ ..] = segments.as_slice() else {
             return segments;
         };
         let mut repositories = state.world.repositories.iter();
-        let found = repositories.find(|it| first == "repositories" && it.id.to_string() == *id);
-        let Some(name) = found.and_then(|it| it.full_name.split_once('/')) else {
+        let Some(found) = repositories.find(|it| it.id.to_string() == *id) else {
             return segments;
         };
-        let mut whole = vec!["repos".to_owned(), name.0.to_owned(), name.1.to_owned()];
+        let mut whole = match first.as_str() {
+            "repositories" => vec!["repos".to_owned()],
+            "projects" => vec!["projects".to_owned(), found.full_name.clone()],
+            _ => return segments,
+        };
+        if first == "repositories" {
+            whole.extend(found.full_name.split('/').map(str::to_owned));
+        }
         whole.extend(rest.iter().cloned());
         whole
     }

@@ -107,6 +107,18 @@ impl RepositoryAddress {
         format!("{}/{}", self.owner, self.name)
     }
 
+    /// The repository of another name at the same host; `None` for what is no name.
+    pub(crate) fn renamed(&self, full_name: &str) -> Option<Self> {
+        let (owner, name) = full_name.rsplit_once('/')?;
+        let fits =
+            full_name.split('/').count() <= MAX_SEGMENTS && full_name.split('/').all(is_name);
+        fits.then(|| Self {
+            owner: owner.to_owned(),
+            name: name.to_owned(),
+            ..self.clone()
+        })
+    }
+
     /// Whether both lead to one repository. A port counts only if both tell one of web pages.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {

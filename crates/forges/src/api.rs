@@ -10,12 +10,12 @@ use serde_json::Value;
 use ureq::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, ETAG, LINK};
 use ureq::http::request::Builder;
 use ureq::http::{HeaderMap, Request, StatusCode};
+use workforce_domain::forge::ForgeKind;
 
 use crate::config::{ApiUrl, Origin};
 use crate::error::ForgeError;
 use crate::exchange::{Answer, Exchange, Failure};
 use crate::host::Host;
-use crate::kind::ForgeKind;
 use crate::refusal::{judge, shown};
 use crate::token::Token;
 use crate::validators::Validators;

@@ -1,9 +1,9 @@
 use std::fmt;
 
 use ureq::http::Uri;
+use workforce_domain::forge::ForgeKind;
 
 use crate::host::Host;
-use crate::kind::ForgeKind;
 use crate::token::Token;
 
 /// A forge that an operator names.

@@ -10,6 +10,9 @@ pub enum ForgeError {
     /// There is no such thing, or the token may not see it (404).
     #[error("the forge does not find this, or the token may not see it: {0}")]
     NotFound(String),
+    /// The repository has another address by now (301, 307; 405 of GitLab). Nothing was done.
+    #[error("the repository has a new address: {0}")]
+    Moved(String),
     /// The forge refuses what was asked (400, 422 and other refusals).
     #[error("the forge refuses this: {0}")]
     Invalid(String),
@@ -39,6 +42,7 @@ impl ForgeError {
         match self {
             Self::Unauthorized(_) => "unauthorized",
             Self::NotFound(_) => "not_found",
+            Self::Moved(_) => "moved",
             Self::Invalid(_) => "invalid",
             Self::AlreadyExists(_) => "already_exists",
             Self::RateLimited { .. } => "rate_limited",

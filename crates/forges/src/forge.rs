@@ -1,11 +1,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use workforce_domain::forge::ForgeKind;
+
 use crate::address::RepositoryAddress;
 use crate::api::{Api, Memory};
-use crate::dialect::{Wanted, gitea, github, gitlab};
+use crate::dialect::{self, Wanted, gitea, github, gitlab};
 use crate::error::ForgeError;
-use crate::kind::ForgeKind;
 use crate::pull_request::{NewPullRequest, PullRequest, PullRequestState, Snapshot};
 use crate::token::Token;
 use crate::turns::Turns;
@@ -105,12 +106,28 @@ impl Forge {
     /// [`head_sha`](NewPullRequest::head_sha), the one of that commit that was merged or closed;
     /// else a new one. However often it is called, also at once and also after an answer was
     /// lost, there is one. Only servers that call at the same moment must exclude each other:
-    /// not every forge does it for them.
+    /// not every forge does it for them. A repository that was renamed is looked for where the
+    /// forge leads to; the address of the answer tells where that is.
     ///
     /// # Errors
     ///
     /// See [`ForgeError`]. After [`ForgeError::Unavailable`] it is safe to call again.
     pub fn find_or_create(&self, new: &NewPullRequest) -> Result<PullRequest, ForgeError> {
+        let moved = match self.find_or_create_at(new) {
+            Err(ForgeError::Moved(text)) => ForgeError::Moved(text),
+            made => return made,
+        };
+        let repository = dialect::whereabouts(&self.api, &new.repository)?;
+        if repository.is_same(&new.repository) {
+            return Err(moved);
+        }
+        self.find_or_create_at(&NewPullRequest {
+            repository,
+            ..new.clone()
+        })
+    }
+
+    fn find_or_create_at(&self, new: &NewPullRequest) -> Result<PullRequest, ForgeError> {
         let wanted = Wanted::of(&new.repository, &new.head, &new.base)?;
         let key = format!("{} {} {}", new.repository, new.head, new.base);
         let _turn = self.turns.take(key.to_ascii_lowercase());

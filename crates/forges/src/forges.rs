@@ -1,13 +1,15 @@
 use std::fmt;
 use std::sync::Arc;
 
+use workforce_domain::forge::ForgeKind;
+
 use crate::address::RepositoryAddress;
 use crate::api::Api;
 use crate::config::{ApiUrl, ConfigError, ForgeConfig};
 use crate::exchange::Exchange;
 use crate::forge::Forge;
 use crate::host::Host;
-use crate::kind::ForgeKind;
+use crate::kind::default_api_url;
 use crate::limits::Limits;
 use crate::token::Token;
 use crate::turns::Turns;
@@ -75,8 +77,7 @@ impl Forges {
     /// The forge that keeps a repository, by its host. `None` if none is known there.
     #[must_use]
     pub fn of(&self, repository: &RepositoryAddress) -> Option<Forge> {
-        let mut known = self.known.iter();
-        let known = known.find(|known| repository.is_on(&known.host))?;
+        let known = self.known(repository)?;
         let api = Api::new(
             known.kind,
             known.host.clone(),
@@ -85,6 +86,17 @@ impl Forges {
             Arc::clone(&self.exchange),
         );
         Some(Forge::new(api, known.is_named, Arc::clone(&self.turns)))
+    }
+
+    /// Which interface the forge speaks that keeps a repository. `None` if none is known there.
+    #[must_use]
+    pub fn kind_of(&self, repository: &RepositoryAddress) -> Option<ForgeKind> {
+        Some(self.known(repository)?.kind)
+    }
+
+    fn known(&self, repository: &RepositoryAddress) -> Option<&Known> {
+        let mut known = self.known.iter();
+        known.find(|known| repository.is_on(&known.host))
     }
 }
 
@@ -96,7 +108,7 @@ impl Known {
             .without_port(443);
         let api_url = match &config.api_url {
             Some(url) => ApiUrl::parse(url),
-            None => ApiUrl::parse(&config.kind.default_api_url(&host.to_string())),
+            None => ApiUrl::parse(&default_api_url(config.kind, &host.to_string())),
         };
         Ok(Self {
             kind: config.kind,

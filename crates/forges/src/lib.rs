@@ -3,7 +3,7 @@
 //!
 //! [`Forges`] chooses a [`Forge`] by the host of a [`RepositoryAddress`]. A forge makes a pull
 //! request exactly once, however often it is asked to ([`Forge::find_or_create`]), and tells
-//! cheaply what became of it ([`Forge::state`]). [`webhook`] reads what GitHub tells by itself.
+//! cheaply what became of it ([`Forge::state`]). [`webhook`] reads what forges tell by themselves.
 //!
 //! ```no_run
 //! use workforce_forges::{Forges, Limits, NewPullRequest, RepositoryAddress, Token, Watched};
@@ -59,10 +59,10 @@ pub use config::{ConfigError, ForgeConfig};
 pub use error::ForgeError;
 pub use forge::Forge;
 pub use forges::Forges;
-pub use kind::ForgeKind;
 pub use limits::Limits;
 pub use pull_request::{
     Checks, ChecksState, FailedCheck, NewPullRequest, PullRequest, PullRequestState, Snapshot,
 };
 pub use token::Token;
 pub use validators::{Validators, Watched};
+pub use workforce_domain::forge::ForgeKind;

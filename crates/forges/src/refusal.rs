@@ -21,6 +21,8 @@ pub(crate) fn judge(answer: &Answer, scrub: impl Fn(&str) -> String) -> ForgeErr
     let exists = said.contains("pull request already exists");
     // GitLab says so while something else is at work on the same thing.
     let is_busy = said.contains("Resource lock");
+    // And leads nobody who would change something.
+    let is_moved = said.contains("moved projects");
     let said = shown(&scrub(&said));
     let text = match said.as_str() {
         "" => answer.status.to_string(),
@@ -32,9 +34,8 @@ pub(crate) fn judge(answer: &Answer, scrub: impl Fn(&str) -> String) -> ForgeErr
         409 if is_busy => ForgeError::Unavailable(text),
         409 => ForgeError::AlreadyExists(text),
         422 if exists => ForgeError::AlreadyExists(text),
-        301 | 302 | 307 | 308 => ForgeError::Invalid(format!(
-            "{text} (it leads elsewhere; the repository may have a new address)"
-        )),
+        301 | 302 | 307 | 308 => ForgeError::Moved(text),
+        405 if is_moved => ForgeError::Moved(text),
         400..=499 => ForgeError::Invalid(text),
         500..=599 => ForgeError::Unavailable(text),
         _ => ForgeError::Unexpected(text),

@@ -58,4 +58,4 @@ pub use remote::{AddressFault, Credential, Remote};
 pub use repository::Repository;
 pub use source::{ConfiguredRemote, SourceState};
 pub use values::{Branch, CommitId, Identity, NotACommitId, NotAnIdentity};
-pub use worktree::Worktree;
+pub use worktree::{Disorder, Finding, Worktree};

@@ -51,7 +51,30 @@ struct Inner {
     top: Option<PathBuf>,
     format: ObjectFormat,
     has_lfs_server: bool,
+    of_worktrees: SettingsOfWorktrees,
     settings: BTreeMap<&'static str, String>,
+}
+
+/// What the shared settings say of those that each worktree has for itself.
+#[derive(Debug)]
+struct SettingsOfWorktrees {
+    exist: bool,
+    is_bare: bool,
+    names_files: bool,
+}
+
+impl SettingsOfWorktrees {
+    fn read(config: &Config) -> Self {
+        let is_true = |key: &str| {
+            let value = config.last(key).map(str::to_ascii_lowercase);
+            value.is_some_and(|value| ["true", "yes", "on", "1"].contains(&&*value))
+        };
+        Self {
+            exist: is_true("extensions.worktreeconfig"),
+            is_bare: is_true("core.bare"),
+            names_files: config.last("core.worktree").is_some(),
+        }
+    }
 }
 
 impl Git {
@@ -90,6 +113,7 @@ impl Git {
             git_dir,
             format,
             has_lfs_server: config.has_key(names_lfs_server),
+            of_worktrees: SettingsOfWorktrees::read(&config),
             settings,
         })))
     }
@@ -240,6 +264,21 @@ impl Repository {
     /// Whether its settings lead Git LFS elsewhere than to the remote.
     pub(crate) fn has_lfs_server(&self) -> bool {
         self.0.has_lfs_server
+    }
+
+    /// Whether each worktree has settings of its own.
+    pub(crate) fn has_settings_of_worktrees(&self) -> bool {
+        self.0.of_worktrees.exist
+    }
+
+    /// Whether the shared settings say that there are no files.
+    pub(crate) fn is_bare_for_all(&self) -> bool {
+        self.0.of_worktrees.is_bare
+    }
+
+    /// Whether the shared settings say where the files are.
+    pub(crate) fn names_files_for_all(&self) -> bool {
+        self.0.of_worktrees.names_files
     }
 
     pub(crate) fn refs(&self) -> Refs<'_> {

@@ -28,8 +28,9 @@ pub enum NoAddress {
     },
     /// One of its addresses is not called.
     #[error(
-        "`{host}` leads to {address}, which this server does not call; its operator allows \
-         ranges with --http-allow"
+        "`{host}` leads to {address}, which this server does not call unless it is started with \
+         --http-allow {}",
+        range_around(*.address)
     )]
     Refused {
         /// The name.
@@ -37,6 +38,14 @@ pub enum NoAddress {
         /// The address.
         address: IpAddr,
     },
+}
+
+/// The range that an operator most likely wants to allow.
+fn range_around(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) if address.is_loopback() => "127.0.0.0/8".to_owned(),
+        address => address.to_string(),
+    }
 }
 
 /// Looks up where a call of this address would go, and calls nothing. Blocks.

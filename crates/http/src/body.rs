@@ -1,6 +1,7 @@
 //! Reading JSON bodies (docs/access.md#requests): lenient about what is left
 //! out, exact about what is wrong and where, linear in the size of the body.
 
+pub(crate) mod coding;
 pub(crate) mod incoming;
 
 use std::borrow::Cow;
@@ -26,6 +27,19 @@ const MAX_MESSAGE: usize = 300;
 /// # Errors
 /// `invalid_json` with a pointer to the fault.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    parse_noting(bytes, &mut |_ignored| {})
+}
+
+/// The same, and gives `note` the pointer of each field that is not known.
+///
+/// # Errors
+/// Those of [`parse`].
+pub(crate) fn parse_noting<T: DeserializeOwned>(
+    bytes: &[u8],
+    note: &mut dyn FnMut(String),
+) -> Result<T, Problem> {
+    // Some programs begin a text so (RFC 8259, 8.1).
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         invalid(
             "",
@@ -49,11 +63,14 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         ));
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let ObjectOnly(value) =
-        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+    let mut ignored = |path: serde_ignored::Path<'_>| note(ignored_pointer(&path));
+    let noting = serde_ignored::Deserializer::new(&mut deserializer, &mut ignored);
+    let ObjectOnly(value) = serde_path_to_error::deserialize(noting).map_err(
+        |error: serde_path_to_error::Error<serde_json::Error>| {
             let path = pointer(error.path());
             fault(path, error.inner())
-        })?;
+        },
+    )?;
     deserializer
         .end()
         .map_err(|error| fault(String::new(), &error))?;
@@ -121,6 +138,27 @@ fn pointer(path: &Path) -> String {
         }
     }
     pointer
+}
+
+fn ignored_pointer(path: &serde_ignored::Path<'_>) -> String {
+    use serde_ignored::Path;
+
+    match path {
+        Path::Root => String::new(),
+        Path::Seq { parent, index } => {
+            let mut pointer = ignored_pointer(parent);
+            push(&mut pointer, &index.to_string());
+            pointer
+        }
+        Path::Map { parent, key } => {
+            let mut pointer = ignored_pointer(parent);
+            push(&mut pointer, key);
+            pointer
+        }
+        Path::Some { parent }
+        | Path::NewtypeStruct { parent }
+        | Path::NewtypeVariant { parent } => ignored_pointer(parent),
+    }
 }
 
 fn push(pointer: &mut String, token: &str) {

@@ -41,6 +41,7 @@ mod streamed_request;
 mod streams;
 mod transfers;
 mod turn;
+mod unknown;
 mod upload;
 mod waiting_writes;
 mod write_lane;

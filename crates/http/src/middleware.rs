@@ -61,13 +61,16 @@ pub(crate) async fn surround(
     .await?;
     let took = began.elapsed();
     let status = response.status();
-    state.metrics.count(status.as_u16(), took);
     let code = response.response().extensions().get::<Code>().copied();
     let request = response.request();
     let route = request.extensions().get::<RoutePattern>().cloned();
+    let method = request.method();
+    state
+        .requests
+        .count(method, route.as_ref(), status.as_u16(), took);
     let route = route.as_ref().map(|pattern| &*pattern.0);
     if let Some(code) = code {
-        assert_described(request.method().as_str(), route, code);
+        assert_described(method.as_str(), route, code);
     }
     finish(&mut response);
     log(&response, route, code, took);

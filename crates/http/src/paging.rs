@@ -103,6 +103,7 @@ pub(crate) fn next_link(path: &str, query: &str, cursor: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
     use workforce_domain::id::{GoalId, IssueId};
     use workforce_domain::page::CreationKey;
     use workforce_domain::port::IssueCursor;
@@ -110,7 +111,8 @@ mod tests {
     type Key = CreationKey<GoalId>;
 
     fn read(text: &str) -> Result<PageRequest<Key>, Code> {
-        page("/api/goals", &Query::parse(text).unwrap()).map_err(|problem| problem.code())
+        page("/api/goals", &Query::parse(text, Arc::default()).unwrap())
+            .map_err(|problem| problem.code())
     }
 
     #[test]

@@ -21,6 +21,8 @@ use workforce_vitals::Shortage;
 
 pub use table::{Entry, catalogue, entry};
 
+use crate::body::coding;
+
 /// Whoever found a disk full comes back after so long.
 const FULL_FOR: Duration = Duration::from_secs(5);
 
@@ -179,6 +181,9 @@ impl Problem {
         }
         if entry.status == StatusCode::UPGRADE_REQUIRED {
             response.insert_header((header::UPGRADE, "websocket"));
+        }
+        if code == Code::UnsupportedCoding {
+            response.insert_header((header::ACCEPT_ENCODING, coding::ACCEPTED));
         }
         let retryable = match entry.status {
             StatusCode::CONFLICT => Some(false),

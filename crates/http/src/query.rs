@@ -1,7 +1,7 @@
-//! Reading query parameters: what is sent twice or malformed is refused, what
-//! is unknown is ignored.
+//! Reading query parameters: what is sent twice or malformed is refused.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use actix_web::web;
 use workforce_app::Code;
@@ -10,29 +10,39 @@ use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::Timestamp;
 
 use crate::problem::Problem;
+use crate::unknown::Asked;
 
 /// The decoded parameters of a query string.
 #[derive(Debug)]
-pub(crate) struct Query(Vec<(String, String)>);
+pub(crate) struct Query {
+    pairs: Vec<(String, String)>,
+    asked: Arc<Asked>,
+}
 
 impl Query {
-    /// Decodes a query string.
+    /// Decodes a query string. Whatever is asked for is noted in `asked`.
     ///
     /// # Errors
     /// `invalid_request` when a parameter holds a NUL character.
-    pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
+    pub(crate) fn parse(text: &str, asked: Arc<Asked>) -> Result<Self, Problem> {
         let pairs = web::Query::<Vec<(String, String)>>::from_query(text)
             .map_err(|error| Problem::new(Code::InvalidRequest, error.to_string()))?
             .into_inner();
         match pairs.iter().find(|(_, value)| value.contains('\0')) {
             Some((name, _)) => Err(fault(name, "must not contain a NUL character")),
-            None => Ok(Self(pairs)),
+            None => Ok(Self { pairs, asked }),
         }
     }
 
     /// True when a parameter is sent, even an empty one.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(key, _)| key == name)
+        self.asked.note(name);
+        self.pairs.iter().any(|(key, _)| key == name)
+    }
+
+    /// The names that were sent.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.pairs.iter().map(|(name, _)| name.as_str())
     }
 
     /// The text of a parameter without the blanks around it; an empty one
@@ -51,7 +61,8 @@ impl Query {
     /// # Errors
     /// `invalid_request` when it is sent twice.
     pub(crate) fn exact(&self, name: &str) -> Result<Option<&str>, Problem> {
-        let mut values = self.0.iter().filter(|(key, _)| key == name);
+        self.asked.note(name);
+        let mut values = self.pairs.iter().filter(|(key, _)| key == name);
         match (values.next(), values.next()) {
             (_, Some(_)) => Err(fault(name, "must be sent once only")),
             (value, None) => Ok(value
@@ -190,7 +201,7 @@ mod tests {
     use workforce_domain::issue::IssueStatus;
 
     fn query(text: &str) -> Query {
-        Query::parse(text).unwrap()
+        Query::parse(text, Arc::default()).unwrap()
     }
 
     #[test]
@@ -218,7 +229,7 @@ mod tests {
             query("a=maybe").flag("a", true).unwrap_err(),
             query("a=yesterday").instant("a").unwrap_err(),
             query("a=1&a=2").text("a").unwrap_err(),
-            Query::parse("a=%00").unwrap_err(),
+            Query::parse("a=%00", Arc::default()).unwrap_err(),
         ];
         for problem in refusals {
             assert_eq!(problem.code(), Code::InvalidRequest);

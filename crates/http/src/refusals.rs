@@ -53,7 +53,13 @@ pub const COMMON: &[Common] = &[
     },
     Common {
         routes: "Every route but those that receive or send a file",
-        codes: &[Code::InvalidRequest, Code::BodyTooLarge, Code::Busy],
+        codes: &[
+            Code::InvalidRequest,
+            Code::UnknownField,
+            Code::BodyTooLarge,
+            Code::UnsupportedCoding,
+            Code::Busy,
+        ],
         applies: |endpoint| endpoint.reads_body,
     },
     Common {

@@ -32,7 +32,7 @@ use crate::turn::PATIENCE;
 use crate::waiting_writes::Room;
 use execute::StreamRead;
 pub(crate) use execute::caller_name;
-use pool::in_pool;
+pub(crate) use pool::in_pool;
 use queued_write::Steps;
 use response::Response;
 
@@ -296,6 +296,9 @@ impl RequestContext {
                 WARNING,
                 "the run header names no run of this agent; ignored",
             ));
+        }
+        if let Some(warning) = self.request.warning() {
+            response.append_header((WARNING, warning));
         }
         if let Some(place) = served.next_place {
             let cursor = paging::cursor(&self.request.path, &place);

@@ -14,7 +14,7 @@ use crate::allowed_hosts::AllowedHosts;
 use crate::body::incoming::LARGE_BODIES;
 use crate::credential_uses::CredentialUses;
 use crate::idempotency::InFlight;
-use crate::metrics::Metrics;
+use crate::metrics::{KeptFigures, Requests};
 use crate::missing_objects::MissingObjects;
 use crate::rate_limit::{Limiter, RateLimit};
 use crate::slots::{SlotLimits, Slots};
@@ -74,7 +74,9 @@ pub struct State {
     pub(crate) auth: AuthPolicy,
     pub(crate) hosts: AllowedHosts,
     pub(crate) in_flight: InFlight,
-    pub(crate) metrics: Metrics,
+    pub(crate) requests: Requests,
+    pub(crate) figures: KeptFigures,
+    pub(crate) metrics_are_open: bool,
     pub(crate) started_at: Timestamp,
     pub(crate) body_deadline: Duration,
     pub(crate) large_bodies: Slots,
@@ -100,7 +102,9 @@ impl State {
             auth,
             hosts,
             in_flight: InFlight::default(),
-            metrics: Metrics::default(),
+            requests: Requests::default(),
+            figures: KeptFigures::default(),
+            metrics_are_open: false,
             started_at,
             body_deadline: BODY_DEADLINE,
             large_bodies: Slots::new("large bodies", LARGE_BODIES),
@@ -167,6 +171,14 @@ impl State {
         self
     }
 
+    /// The same state, but `/metrics` asks for no credential when it is open
+    /// (docs/operations.md#metrics).
+    #[must_use]
+    pub const fn with_open_metrics(mut self, are_open: bool) -> Self {
+        self.metrics_are_open = are_open;
+        self
+    }
+
     /// The same state of a server that changes its master key like this.
     #[must_use]
     pub const fn with_key_rotation(mut self, rotation: KeyRotation) -> Self {
@@ -183,7 +195,7 @@ impl State {
 
     /// How many requests were answered since the start.
     pub fn answered(&self) -> u64 {
-        self.metrics.answered()
+        self.requests.answered()
     }
 
     /// The uses of credentials that are not stored yet. Whoever runs the server

@@ -104,6 +104,13 @@ impl StoreLane {
         turn.outcome(patience, patience, written).await
     }
 
+    /// How many wait for their turn.
+    pub(crate) fn waiting(&self) -> usize {
+        let mut line = lock(&self.line);
+        drop_taken(&mut line.jobs);
+        line.jobs.len()
+    }
+
     /// Puts it at the end of the line.
     fn submit(&self, turn: Turn<Work>) {
         let mut line = lock(&self.line);

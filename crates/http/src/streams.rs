@@ -104,20 +104,6 @@ impl Streams {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// The counters in the text format of Prometheus.
-    pub(crate) fn render(&self) -> String {
-        format!(
-            "# HELP workforce_streams_open Open streams of events and logs.\n\
-             # TYPE workforce_streams_open gauge\n\
-             workforce_streams_open {}\n\
-             # HELP workforce_streams_dropped_total Streams whose reader took nothing.\n\
-             # TYPE workforce_streams_dropped_total counter\n\
-             workforce_streams_dropped_total {}\n",
-            self.open(),
-            self.dropped(),
-        )
-    }
-
     pub(crate) const fn limits(&self) -> StreamLimits {
         self.limits
     }

@@ -83,6 +83,13 @@ impl LineState {
 }
 
 impl WriteLane {
+    /// How many wait for their turn.
+    pub(crate) fn waiting(&self) -> usize {
+        let mut line = self.line.lock();
+        drop_taken(&mut line.jobs);
+        line.jobs.len()
+    }
+
     /// Has `job` run and told what became of it, unless somebody takes it before. Never waits.
     pub(crate) fn submit(&self, store: &Arc<dyn Store>, job: Turn<Box<dyn Job>>) {
         let mut line = self.line.lock();

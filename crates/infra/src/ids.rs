@@ -43,6 +43,9 @@ impl<C: Clock> Ids for UuidV7Ids<C> {
 mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
+    use workforce_domain::mocks::MockClock;
+    use workforce_domain::time::Timestamp;
+
     use super::*;
 
     #[test]
@@ -55,14 +58,12 @@ mod tests {
 
     #[test]
     fn ids_ascend_while_the_clock_goes_back() {
-        struct Backwards(AtomicI64);
-        impl Clock for Backwards {
-            fn now(&self) -> workforce_domain::time::Timestamp {
-                let micros = self.0.fetch_sub(10_000, Ordering::SeqCst);
-                workforce_domain::time::Timestamp::from_micros(micros)
-            }
-        }
-        let ids = UuidV7Ids::new(Backwards(AtomicI64::new(1_700_000_000_000_000)));
+        let micros = AtomicI64::new(1_700_000_000_000_000);
+        let mut clock = MockClock::new();
+        clock
+            .expect_now()
+            .returning(move || Timestamp::from_micros(micros.fetch_sub(10_000, Ordering::SeqCst)));
+        let ids = UuidV7Ids::new(clock);
         let many: Vec<Uuid> = (0..100).map(|_| ids.next()).collect();
         assert!(many.is_sorted_by(|one, next| one < next));
     }

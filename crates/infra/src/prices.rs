@@ -104,7 +104,7 @@ fn parse(text: &str) -> Result<PriceTable, PricesError> {
 
 fn price(entry: &Entry) -> Result<Price, PricesError> {
     let rate = |field, dollars: &str| {
-        let cents = Cents::parse_json(dollars).and_then(in_cents);
+        let cents = Cents::parse(dollars).and_then(in_cents);
         cents.map_err(|fault| PricesError::Price {
             provider: entry.provider.clone(),
             model: entry.model.clone(),

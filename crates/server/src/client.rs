@@ -46,7 +46,9 @@ impl Client {
     pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> anyhow::Result<Answer> {
         let mut request = Request::builder()
             .method(method)
-            .uri(format!("{}{path}", self.base));
+            .uri(format!("{}{path}", self.base))
+            // A field that nobody reads is a mistake.
+            .header("Prefer", "handling=strict");
         if let Some(token) = &self.token {
             request = request.header("Authorization", format!("Bearer {token}"));
         }

@@ -1,5 +1,6 @@
 //! What the service is told when it starts: flags, each also as a variable.
 
+mod attachments;
 mod callees;
 mod containment;
 mod data;
@@ -13,11 +14,10 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use workforce_domain::attachment::AttachmentLimit;
 use workforce_http::{AllowedHosts, RateLimit};
 use workforce_infra::instruction_files::default_roots;
-use workforce_infra::objects::Location;
 
+use self::attachments::AttachmentArgs;
 use self::callees::CalleeArgs;
 use self::containment::ContainmentArgs;
 pub(crate) use self::data::DataArgs;
@@ -128,42 +128,14 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "WORKFORCE_SNAPSHOTS_SEC", default_value_t = 24 * 60 * 60)]
     pub(crate) snapshots_sec: u64,
 
+    /// Tell anybody the metrics, with `--auth token` too: what the server does, and how much goes on
+    /// in which company.
+    #[arg(long, env = "WORKFORCE_METRICS_OPEN", num_args = 0..=1, default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub(crate) metrics_open: bool,
+
     /// How log lines look.
     #[arg(long, env = "WORKFORCE_LOG_FORMAT", value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
-}
-
-/// Flags about attachments.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct AttachmentArgs {
-    /// Accept that the attachments of the database were moved to where this server keeps them.
-    #[arg(long)]
-    pub(crate) attachments_moved: bool,
-
-    /// The server of the bucket, when it is not Amazon's.
-    #[arg(long, env = "WORKFORCE_ATTACHMENTS_ENDPOINT")]
-    pub(crate) attachments_endpoint: Option<String>,
-
-    /// The region of the bucket.
-    #[arg(long, env = "WORKFORCE_ATTACHMENTS_REGION")]
-    pub(crate) attachments_region: Option<String>,
-
-    /// An attachment has at most so many bytes, where its company does not say
-    /// otherwise.
-    #[arg(long, env = "WORKFORCE_ATTACHMENT_MAX_BYTES", default_value = "26214400",
-        value_parser = attachment_limit)]
-    pub(crate) attachment_max_bytes: AttachmentLimit,
-
-    /// Every so many seconds bytes that nothing refers to are taken away; 0 for
-    /// never.
-    #[arg(long, env = "WORKFORCE_ATTACHMENTS_SWEEP_SEC", default_value_t = 3600)]
-    pub(crate) attachments_sweep_sec: u64,
-}
-
-fn attachment_limit(bytes: &str) -> Result<AttachmentLimit, String> {
-    let max = AttachmentLimit::MAX.bytes();
-    let limit = bytes.parse().ok().and_then(AttachmentLimit::new);
-    limit.ok_or_else(|| format!("must be a whole number between 1 and {max}"))
 }
 
 /// How callers prove who they are (docs/access.md#callers).
@@ -174,8 +146,6 @@ pub(crate) enum AuthMode {
     LocalTrusted,
     /// The board presents a token.
     Token,
-    /// People of the board sign in.
-    Users,
 }
 
 /// How log lines look.
@@ -200,10 +170,6 @@ impl ServeArgs {
                 self.listen
             ),
             AuthMode::LocalTrusted | AuthMode::Token => Ok(self.listen),
-            AuthMode::Users => bail!(
-                "this version has no user accounts; --auth local_trusted and --auth token are \
-                 the modes it knows"
-            ),
         }
     }
 
@@ -248,25 +214,6 @@ impl ServeArgs {
             .collect()
     }
 
-    /// Where attachments are kept.
-    pub(crate) fn attachments(&self, data_dir: &Path) -> Location {
-        let AttachmentArgs {
-            attachments_endpoint,
-            attachments_region,
-            ..
-        } = self.attachments.clone();
-        let location = self.data.attachments(data_dir);
-        location.reached_at(attachments_endpoint, attachments_region)
-    }
-
-    /// How often bytes that nothing refers to are taken away, if ever.
-    pub(crate) const fn sweep_every(&self) -> Option<Duration> {
-        match self.attachments.attachments_sweep_sec {
-            0 => None,
-            seconds => Some(Duration::from_secs(seconds)),
-        }
-    }
-
     /// How often a SQLite database is copied, if ever.
     pub(crate) const fn snapshots_every(&self) -> Option<Duration> {
         match self.snapshots_sec {
@@ -291,6 +238,7 @@ impl ServeArgs {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use workforce_infra::objects::Location;
 
     use super::*;
 
@@ -313,7 +261,6 @@ mod tests {
                 .checked_listen()
                 .is_err()
         );
-        assert!(parse(&["--auth", "users"]).checked_listen().is_err());
         let open = ["--auth", "token", "--listen", "0.0.0.0:3100"];
         assert!(parse(&open).checked_listen().is_ok());
     }

@@ -112,10 +112,10 @@ fn banner(service: &Service, args: &ServeArgs) {
             "local_trusted mode: every process of this machine that sends no credential is the \
              board; --auth token asks for one"
         ),
-        config::AuthMode::Token | config::AuthMode::Users if board_token::is_given() => {
+        config::AuthMode::Token if board_token::is_given() => {
             tracing::info!("the board's token is that of {}", board_token::VARIABLE);
         }
-        config::AuthMode::Token | config::AuthMode::Users => {
+        config::AuthMode::Token => {
             let file = args.data.data_dir.join(FILE_NAME);
             tracing::info!("the board's token is in {}", file.display());
         }
@@ -267,6 +267,7 @@ impl Service {
             ..TransferLimits::default()
         })
         .with_strict_secrets(args.strict_secrets())
+        .with_open_metrics(args.metrics_open)
         .with_key_rotation(rotation)
         .with_vitals(vitals.clone());
         let state = Data::new(match args.limit() {

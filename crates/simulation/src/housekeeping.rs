@@ -44,9 +44,10 @@ impl Simulation {
         }
         let before = self.run(run.id)?;
         let end = lost_end(RunErrorCode::LeaseExpired);
-        let was_taken = self
+        let written = self
             .world
             .engine(|tx, ctx| steps::take_over(tx, ctx, run, end.clone(), None))?;
+        let was_taken = written.is_some();
         self.note(|names| {
             format!(
                 "{} takes {} over: {was_taken}",

@@ -26,9 +26,10 @@ impl Simulation {
         };
         let end = bare_end(RunOutcome::Succeeded);
         let (company, fence) = (before.scope(), before.fence - behind);
-        let was_written = self
+        let written = self
             .world
             .engine(|tx, ctx| runs::finish(tx, ctx, company, id, fence, end.clone(), None))?;
+        let was_written = written.is_some();
         self.note(|names| format!("a late end of {} is written: {was_written}", names.of(id)));
         let after = self.run(id)?;
         demand(

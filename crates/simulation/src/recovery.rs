@@ -58,9 +58,10 @@ impl Simulation {
             used,
             ..Leavings::default()
         };
-        let was_written = self
+        let written = self
             .world
             .engine(|tx, ctx| steps::write_end(tx, ctx, ended, end.cloned(), &left))?;
+        let was_written = written.is_some();
         self.note(|names| {
             let end = end.map(|end| end.outcome);
             format!(
@@ -188,9 +189,10 @@ impl Simulation {
         let left: Vec<Run> = running.into_iter().filter(is_left).collect();
         for run in left {
             let end = lost_end(RunErrorCode::ProcessLost);
-            let was_ended = self.world.engine(|tx, ctx| {
+            let ending = self.world.engine(|tx, ctx| {
                 runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone(), None)
             })?;
+            let was_ended = ending.is_some();
             self.note(|names| {
                 format!(
                     "{} ends {} as lost: {was_ended}",

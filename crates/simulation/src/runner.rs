@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use workforce_domain::port::Vault;
-use workforce_infra::store::{OpenError, ScratchStore};
+use workforce_infra::store::{MemoryStore, OpenError};
 
 use crate::simulation::Simulation;
 use crate::trace::Trace;
@@ -18,7 +18,7 @@ const ENOUGH: usize = 5;
 
 /// Tries one seed after the other on a store of its own.
 pub struct Runner {
-    store: Arc<ScratchStore>,
+    store: Arc<MemoryStore>,
     vault: Arc<dyn Vault>,
 }
 
@@ -85,7 +85,7 @@ impl Runner {
     /// When there is none to be had.
     pub fn new() -> Result<Self, OpenError> {
         Ok(Self {
-            store: ScratchStore::open()?,
+            store: MemoryStore::open()?,
             vault: workforce_testkit::ports::vault(),
         })
     }

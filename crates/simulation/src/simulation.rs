@@ -15,7 +15,7 @@ use workforce_domain::issue::{IssueStatus, Lease};
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Ids, Vault};
 use workforce_domain::time::Timestamp;
-use workforce_infra::store::ScratchStore;
+use workforce_infra::store::MemoryStore;
 use workforce_testkit::random::Random;
 use workforce_testkit::world::{new_agent, new_company, new_issue};
 
@@ -59,7 +59,7 @@ pub(crate) struct Simulation {
 impl Simulation {
     /// A company with three agents and three issues, on two servers that have just started.
     pub(crate) fn new(
-        store: &Arc<ScratchStore>,
+        store: &Arc<MemoryStore>,
         vault: &Arc<dyn Vault>,
         seed: u64,
         trace: Trace,

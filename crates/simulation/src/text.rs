@@ -8,5 +8,5 @@ use workforce_domain::text::CommentBody;
 /// When the text is none; all of them stand in this crate.
 #[track_caller]
 pub(crate) fn comment(text: &str) -> CommentBody {
-    CommentBody::new(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    CommentBody::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }

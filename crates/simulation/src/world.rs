@@ -15,7 +15,7 @@ use workforce_domain::id::InstanceId;
 use workforce_domain::port::{Failure, Reads, Store, StoreError, Tx, Vault};
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::time::{Month, Timestamp};
-use workforce_infra::store::ScratchStore;
+use workforce_infra::store::MemoryStore;
 
 use crate::seeded::Seeded;
 
@@ -82,7 +82,7 @@ enum Refused<E> {
 
 /// Everything outside of the servers and the agents.
 pub(crate) struct World {
-    store: Arc<ScratchStore>,
+    store: Arc<MemoryStore>,
     vault: Arc<dyn Vault>,
     pub(crate) seeded: Seeded,
     signalled: Cell<bool>,
@@ -93,7 +93,7 @@ pub(crate) struct World {
 impl World {
     /// A world with nothing in its store.
     pub(crate) fn new(
-        store: &Arc<ScratchStore>,
+        store: &Arc<MemoryStore>,
         vault: &Arc<dyn Vault>,
         seed: u64,
         now: Timestamp,

@@ -1,9 +1,11 @@
 use std::error::Error;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::families::Families;
 
 /// After a failure for lack of room nothing is begun for so long.
 const FULL_FOR: Duration = Duration::from_secs(5);
@@ -145,33 +147,25 @@ impl DiskSpace {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known in the text format of Prometheus.
-    pub(crate) fn render(&self) -> String {
-        let mut text = String::from(
-            "# HELP workforce_storage_free_bytes Bytes that are free where the server writes.\n\
-             # TYPE workforce_storage_free_bytes gauge\n",
-        );
-        for (place, known) in StorageArea::ALL.into_iter().zip(*self.known()) {
-            if let Some(free) = known.free_bytes {
-                let place = place.as_str();
-                let _infallible = writeln!(
-                    text,
-                    "workforce_storage_free_bytes{{place=\"{place}\"}} {free}"
-                );
-            }
-        }
-        let _infallible = write!(
-            text,
-            "# HELP workforce_storage_short Whether nothing is begun for lack of room.\n\
-             # TYPE workforce_storage_short gauge\n\
-             workforce_storage_short {}\n\
-             # HELP workforce_storage_full_total Writes that failed for lack of room.\n\
-             # TYPE workforce_storage_full_total counter\n\
-             workforce_storage_full_total {}\n",
-            u8::from(self.shortage().is_some()),
+    /// Tells whoever asks for metrics what is known.
+    pub(crate) fn tell(&self, families: &mut Families<'_>) -> fmt::Result {
+        let known = StorageArea::ALL.into_iter().zip(*self.known());
+        families.gauges(
+            "storage_free_bytes",
+            "Bytes that are free where the server writes.",
+            "place",
+            known.filter_map(|(place, known)| Some((place.as_str(), known.free_bytes?))),
+        )?;
+        families.gauge(
+            "storage_short",
+            "Whether nothing is begun for lack of room.",
+            u32::from(self.shortage().is_some()),
+        )?;
+        families.counter(
+            "storage_full",
+            "Writes that failed for lack of room.",
             self.0.failures.load(Ordering::Relaxed),
-        );
-        text
+        )
     }
 }
 

@@ -1,17 +1,26 @@
 //! What tells whether a server can do its work: whether its long-lived tasks
-//! run, whether there is room on its disks, and what its log lost. Readiness
-//! and counters show it, and whoever begins something looks at it first.
+//! run, whether there is room on its disks, what its log lost, and what became
+//! of its runs. Readiness and metrics show it, and whoever begins something looks
+//! at it first.
 //!
 //! The crate knows nothing of what the tasks do, and reads no disk itself.
 
 mod disk_space;
+mod families;
+mod run_counts;
 mod supervisor;
 
-use std::fmt::Write;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+use prometheus_client::registry::Registry;
+
 pub use disk_space::{DiskSpace, Shortage, StorageArea, is_full};
+pub use families::Families;
+pub use run_counts::RunCounts;
 pub use supervisor::{Supervisor, TaskState};
 
 /// The vital signs of one server. Clones are handles on the same ones.
@@ -23,6 +32,8 @@ pub struct Vitals {
     pub disk_space: DiskSpace,
     /// Lines of the log that could not be written.
     pub lost_lines: LostLines,
+    /// Runs that were started, and how runs ended.
+    pub runs: RunCounts,
 }
 
 impl Vitals {
@@ -36,35 +47,37 @@ impl Vitals {
         }
     }
 
-    /// The vital signs in the text format of Prometheus.
-    #[must_use]
-    pub fn render(&self) -> String {
-        let mut text = String::from(
-            "# HELP workforce_task_restarts_total Long-lived tasks that were started again.\n\
-             # TYPE workforce_task_restarts_total counter\n",
-        );
+    /// Has whoever asks for metrics told of the vital signs.
+    pub fn register(&self, registry: &mut Registry) {
+        self.runs.register(registry);
+        registry.register_collector(Box::new(self.clone()));
+    }
+}
+
+impl Collector for Vitals {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut families = Families::of(encoder);
         let tasks = self.supervisor.tasks();
-        for TaskState { name, restarts, .. } in &tasks {
-            let _infallible = writeln!(
-                text,
-                "workforce_task_restarts_total{{task=\"{name}\"}} {restarts}"
-            );
-        }
-        text.push_str("# HELP workforce_task_up Whether a long-lived task runs.\n");
-        text.push_str("# TYPE workforce_task_up gauge\n");
-        for TaskState { name, is_down, .. } in &tasks {
-            let up = u8::from(!is_down);
-            let _infallible = writeln!(text, "workforce_task_up{{task=\"{name}\"}} {up}");
-        }
-        let _infallible = write!(
-            text,
-            "# HELP workforce_log_lines_lost_total Lines of the log that could not be written.\n\
-             # TYPE workforce_log_lines_lost_total counter\n\
-             workforce_log_lines_lost_total {}\n",
+        families.counters(
+            "task_restarts",
+            "Long-lived tasks that were started again.",
+            "task",
+            tasks.iter().map(|task| (task.name, task.restarts)),
+        )?;
+        families.gauges(
+            "task_up",
+            "Whether a long-lived task runs.",
+            "task",
+            tasks
+                .iter()
+                .map(|task| (task.name, u32::from(!task.is_down))),
+        )?;
+        families.counter(
+            "log_lines_lost",
+            "Lines of the log that could not be written.",
             self.lost_lines.count(),
-        );
-        text.push_str(&self.disk_space.render());
-        text
+        )?;
+        self.disk_space.tell(&mut families)
     }
 }
 
@@ -87,18 +100,29 @@ impl LostLines {
 
 #[cfg(test)]
 mod tests {
+    use prometheus_client::encoding::text::encode;
+
     use super::*;
 
     #[test]
-    fn what_was_lost_and_what_is_short_is_counted() {
+    fn what_was_lost_and_what_is_short_is_told() {
         let vitals = Vitals::new(100);
         vitals.lost_lines.add(3);
         vitals.disk_space.see(StorageArea::Data, 7);
-        let text = vitals.render();
+        vitals.runs.note_start();
+        vitals.runs.note_end("failed", Some("wall_limit"));
+        vitals.runs.note_end("succeeded", None);
+        let mut registry = Registry::with_prefix("workforce");
+        vitals.register(&mut registry);
+        let mut text = String::new();
+        encode(&mut text, &registry).unwrap();
         for line in [
             "workforce_log_lines_lost_total 3\n",
             "workforce_storage_free_bytes{place=\"data\"} 7\n",
             "workforce_storage_short 1\n",
+            "workforce_runs_started_total 1\n",
+            "workforce_runs_finished_total{status=\"failed\",error_code=\"wall_limit\"} 1\n",
+            "workforce_runs_finished_total{status=\"succeeded\",error_code=\"\"} 1\n",
         ] {
             assert!(text.contains(line), "{line} in {text}");
         }

@@ -72,7 +72,7 @@ impl RunRecord {
     /// The program told which session it works in. What is no session id is
     /// treated as if it had told none.
     pub(crate) fn session_started(&mut self, id: Option<&str>, model: Option<&str>) {
-        let Some(id) = id.and_then(|id| SessionId::new(id).ok()) else {
+        let Some(id) = id.and_then(|id| SessionId::parse(id).ok()) else {
             return;
         };
         if self.session.as_ref() != Some(&id) {

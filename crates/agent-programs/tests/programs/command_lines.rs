@@ -74,7 +74,7 @@ fn a_new_session_with_a_model() {
 
 #[test]
 fn a_session_is_resumed_by_its_id() {
-    let id = SessionId::new(UUID).unwrap();
+    let id = SessionId::parse(UUID).unwrap();
     let resumed = |program| {
         let arguments = line(program, &json!({}), Session::Resume(&id)).arguments;
         arguments.join(" ")
@@ -90,7 +90,7 @@ fn a_session_is_resumed_by_its_id() {
 
 #[test]
 fn a_supervisor_may_choose_the_id_of_a_new_session() {
-    let id = SessionId::new(UUID).unwrap();
+    let id = SessionId::parse(UUID).unwrap();
     for program in AgentProgram::ALL {
         let session = Session::New { id: Some(&id) };
         let arguments = line(program, &json!({}), session).arguments;
@@ -107,7 +107,7 @@ fn the_id_of_a_new_session_is_a_uuid() {
         "11111111-2222-4333-8444-55555555555",
         "11111111222243338444555555555556",
     ] {
-        let id = SessionId::new(text).unwrap();
+        let id = SessionId::parse(text).unwrap();
         let session = Session::New { id: Some(&id) };
         let made = command_line(
             Claude,

@@ -33,7 +33,7 @@ fn check_run(told: &Told, case: &str) {
     assert!(total.sum() < 100_000_000_000_000, "{case}: {total:?}");
     for event in &told.events {
         if let ProgramEvent::SessionStarted { id, .. } = event {
-            assert!(SessionId::new(id.as_str()).is_ok());
+            assert!(SessionId::parse(id.as_str()).is_ok());
         }
     }
 }

@@ -20,7 +20,7 @@ fn check(event: &ProgramEvent, stored: &str) {
 fn an_event_has_one_form() {
     check(
         &ProgramEvent::SessionStarted {
-            id: SessionId::new("ses_1").unwrap(),
+            id: SessionId::parse("ses_1").unwrap(),
             model: Some("m".to_owned()),
         },
         r#"{"event":"session_started","id":"ses_1","model":"m"}"#,

@@ -138,6 +138,25 @@ pub(crate) fn lock_assigned(
     Ok(Some((issue, agent.and_then(Shared::employed))))
 }
 
+/// Writes down the head of a worktree whose work was committed and has all of its base branch.
+pub fn note_head(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    company: CompanyScope,
+    worktree: ExecutionWorkspaceId,
+    head: &str,
+) -> Result<(), StoreError> {
+    let locked = tx
+        .execution_workspaces_mut()
+        .lock(company.into(), worktree)?;
+    let Some(mut worktree) = locked else {
+        return Ok(());
+    };
+    worktree.head_commit = Some(head.to_owned());
+    worktree.conflict_wakes = 0;
+    tickets::save_and_tell(tx, ctx, &mut worktree, tickets::Cause::WorkEnded)
+}
+
 /// Ends an advance with what git found: asks the board, or has the worktree mended.
 pub fn finish_advance(
     tx: &mut dyn Tx,

@@ -5,7 +5,6 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{Approval, ApprovalComment};
 use workforce_domain::id::{AgentId, ApprovalId};
-use workforce_domain::mention::MentionIndex;
 use workforce_domain::page::{Order, Page, PageRequest};
 use workforce_domain::port::{ApprovalCommentCursor, Failure, Reads, StoreError, Tx};
 use workforce_domain::run::RunKind;
@@ -17,6 +16,7 @@ use super::lookup::seen;
 use super::read;
 use crate::activity_log::{document, log_activity};
 use crate::context::Context;
+use crate::mentions::{Commented, Names};
 use crate::wakes::{self, WakeRequest};
 
 /// A wake quotes at most so many bytes of a comment.
@@ -29,16 +29,17 @@ pub fn add_comment(
     ctx: &Context<'_>,
     id: ApprovalId,
     body: CommentBody,
-) -> Result<ApprovalComment, Failure<ApprovalError>> {
+) -> Result<Commented<ApprovalComment>, Failure<ApprovalError>> {
     let approval = seen(tx, ctx, id)?;
     ctx.require_working_company()?;
+    let mentions = Names::default().mentioned(tx, ctx, approval.scope(), &body)?;
     let comment = ApprovalComment {
         id: ctx.id(),
         company: approval.company,
         approval: id,
         author: ctx.actor().author(),
         run: ctx.actor().run(),
-        mentions: mentioned(tx, ctx, &approval, &body)?,
+        mentions: mentions.agents,
         body,
         created_at: ctx.now,
     };
@@ -56,25 +57,10 @@ pub fn add_comment(
         let reason = WakeReason::IssueCommented;
         wake(tx, ctx, &approval, &comment, requester, reason)?;
     }
-    Ok(comment)
-}
-
-/// The agents a comment mentions, its author left out.
-fn mentioned(
-    tx: &mut dyn Tx,
-    ctx: &Context<'_>,
-    approval: &Approval,
-    body: &CommentBody,
-) -> Result<Vec<AgentId>, StoreError> {
-    // Without a sign of a mention nobody's name is looked up.
-    if !body.contains(['@', '&']) && !body.contains("agent://") {
-        return Ok(Vec::new());
-    }
-    let index = MentionIndex::new(tx.agents().mentionable(approval.scope())?);
-    let author = ctx.actor().agent_id();
-    let mut mentions = index.mentions(body);
-    mentions.retain(|agent| Some(*agent) != author);
-    Ok(mentions)
+    Ok(Commented {
+        comment,
+        unknown_mentions: mentions.unknown,
+    })
 }
 
 /// Wakes an agent to read a comment and to answer it. Work on the issue is not

@@ -128,7 +128,7 @@ impl FieldReader<'_> {
         let key = "budgetMonthlyCents";
         match self.object.get(key) {
             None | Some(Value::Null) => Ok(None),
-            Some(Value::Number(number)) => Budget::parse_json(&number.to_string())
+            Some(Value::Number(number)) => Budget::parse(&number.to_string())
                 .map(Some)
                 .map_err(|error| self.fault(key, error.to_string())),
             Some(_) => Err(self.fault(key, "must be a whole number of cents")),

@@ -257,7 +257,7 @@ pub(super) fn comment_with(
     issues: &[Locked<Issue>],
     text: &str,
 ) -> Result<Option<CommentId>, StoreError> {
-    let Ok(body) = CommentBody::new(text) else {
+    let Ok(body) = CommentBody::parse(text) else {
         return Ok(None);
     };
     let (about, mut on_it) = (subject(approval, issues).map(|issue| issue.id), None);

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::approval::{
-    Approval, ApprovalType, BranchFault, check_branch, check_work_branch, is_ticket_key,
+    Approval, ApprovalType, BranchFault, check_branch, check_work_branch, may_name_ticket,
 };
 use workforce_domain::port::{Failure, Reads};
 use workforce_domain::{Document, JsonMap};
@@ -68,7 +68,7 @@ fn plan(reads: &mut dyn Reads, payload: &Within<'_>) -> Checked {
         };
         within.references(reads)?;
         if let Some(key) = within.text("ticketKey")?
-            && !is_ticket_key(key)
+            && !may_name_ticket(key)
         {
             return within.fault("ticketKey", "must look like ABC-123");
         }

@@ -103,10 +103,10 @@ fn a_row_of_activity_is_bounded() {
     let conventions = |of: &str| {
         let long = of.repeat(LONGEST);
         Conventions {
-            backstory: Description::new(&long).unwrap(),
-            conventions_md: Description::new(&long).unwrap(),
+            backstory: Description::parse(&long).unwrap(),
+            conventions_md: Description::parse(&long).unwrap(),
             compact: Some(Compact {
-                text: CompactContext::new(&long).unwrap(),
+                text: CompactContext::parse(&long).unwrap(),
                 origin: CompactOrigin::Manual,
                 source_hash: [0; 32],
             }),
@@ -141,8 +141,8 @@ fn goals() -> impl Strategy<Value = Goal> {
     ("[a-z]{1,9}", long, words, place).prop_map(|(title, text, words, (parent, owner))| Goal {
         id: GoalId::from(Uuid::nil()),
         company: CompanyId::from(Uuid::nil()),
-        title: Title::new(&title).unwrap(),
-        description: text.map(|text| Description::new(&text).unwrap()),
+        title: Title::parse(&title).unwrap(),
+        description: text.map(|text| Description::parse(&text).unwrap()),
         level: GoalLevel::ALL[words.0],
         status: GoalStatus::ALL[words.1],
         parent: parent.map(|id| GoalId::from(Uuid::from_u128(id))),
@@ -176,7 +176,7 @@ proptest! {
 fn an_issue_is_told_under_the_names_and_with_the_values_of_its_answer() {
     let at = Timestamp::from_micros(1);
     let id = Uuid::from_u128(7);
-    let label = |text: &str| Some(Label::new(text).unwrap());
+    let label = |text: &str| Some(Label::parse(text).unwrap());
     let issue = Issue {
         id: IssueId::from(id),
         company: CompanyId::from(id),
@@ -185,8 +185,8 @@ fn an_issue_is_told_under_the_names_and_with_the_values_of_its_answer() {
         project: Some(ProjectId::from(id)),
         goal: Some(GoalId::from(id)),
         parent: Some(IssueId::from(id)),
-        title: Title::new("Title").unwrap(),
-        description: Some(Description::new("Text").unwrap()),
+        title: Title::parse("Title").unwrap(),
+        description: Some(Description::parse("Text").unwrap()),
         progress: Progress::begin(IssueStatus::InProgress, at),
         priority: Priority::High,
         assignee: Assignment::to_board(BoardMember::Token(id.into())),

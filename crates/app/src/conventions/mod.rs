@@ -219,7 +219,7 @@ pub fn compact(
     let (project, before) = lock(tx, ctx, id)?;
     let mut after = before.clone();
     let text = compaction::compact(&after.backstory, &after.conventions_md, max_chars);
-    let text = CompactContext::new(&text).map_err(|error| {
+    let text = CompactContext::parse(&text).map_err(|error| {
         // No character has more than four bytes, so that it is short enough.
         FieldFault::invalid("/conventionsMd", error.to_string())
     })?;

@@ -9,7 +9,7 @@ use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Reads, Shared, StoreError, Tx};
 
 use super::update_command::UpdateIssue;
-use super::{IssueError, seen};
+use super::{IssueError, seen, status};
 use crate::context::Context;
 
 /// The agents that a change may leave the issue with. They are held before the
@@ -22,7 +22,9 @@ pub(super) struct Candidates {
     /// Who had it when it ended, where it is reopened.
     pub(super) former: Option<Shared<Agent>>,
     /// Who has its parent, where the work of an agent may have to be reviewed.
-    pub(super) reviewer: Option<Shared<Agent>>,
+    pub(super) parents_assignee: Option<Shared<Agent>>,
+    /// The manager of the calling agent, where its work is to be reviewed.
+    pub(super) manager: Option<Shared<Agent>>,
     /// Whose work is reviewed, where it may be sent back.
     pub(super) implementer: Option<Shared<Agent>>,
 }
@@ -51,14 +53,17 @@ impl Candidates {
         let new = named.or(caller.filter(|_| to == IssueStatus::InProgress));
         let reopens = caller.is_none() && !to.is_terminal() && seen.status().is_terminal();
         let former = seen.assignee.agent().filter(|_| reopens);
-        let asks = caller.is_some() && matches!(to, IssueStatus::Done | IssueStatus::InReview);
-        let reviewer = match asks {
-            true => parents_assignee(tx.reads(), &seen)?,
-            false => None,
+        let ends = matches!(to, IssueStatus::Done | IssueStatus::InReview);
+        let (parents_assignee, manager) = match caller.filter(|_| ends) {
+            Some(caller) => (
+                parents_assignee(tx.reads(), &seen)?,
+                manager_for_review(tx, &seen, caller, to)?,
+            ),
+            None => (None, None),
         };
         let returns = matches!(to, IssueStatus::Todo | IssueStatus::InProgress);
         let implementer = seen.implementer.filter(|_| returns);
-        let all = [new, former, reviewer, implementer];
+        let all = [new, former, parents_assignee, manager, implementer];
         let mut in_order: Vec<AgentId> = all.into_iter().flatten().collect();
         in_order.sort_unstable();
         let mut held = Vec::with_capacity(in_order.len());
@@ -72,7 +77,8 @@ impl Candidates {
         Ok(Self {
             new: take(new),
             former: take(former),
-            reviewer: take(reviewer),
+            parents_assignee: take(parents_assignee),
+            manager: take(manager),
             implementer: take(implementer),
         })
     }
@@ -84,4 +90,18 @@ fn parents_assignee(reads: &mut dyn Reads, issue: &Issue) -> Result<Option<Agent
     };
     let parent = reads.issues().find(issue.scope().into(), &parent.into())?;
     Ok(parent.and_then(|parent| parent.assignee.agent()))
+}
+
+/// The manager of `agent` if its work on an issue is to be reviewed when it sets `to`.
+fn manager_for_review(
+    tx: &mut dyn Tx,
+    issue: &Issue,
+    agent: AgentId,
+    to: IssueStatus,
+) -> Result<Option<AgentId>, StoreError> {
+    if to == IssueStatus::Done && !status::review_required(tx, issue)? {
+        return Ok(None);
+    }
+    let agent = tx.agents().find(issue.scope().into(), agent)?;
+    Ok(agent.and_then(|agent| agent.reports_to))
 }

@@ -4,10 +4,9 @@ use serde::Deserialize;
 use serde_json::json;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
-use workforce_domain::id::{AgentId, ReviewId};
+use workforce_domain::id::ReviewId;
 use workforce_domain::issue::{Comment, Issue, IssueRef, IssueStatus, Position};
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::mention::MentionIndex;
 use workforce_domain::page::{Order, Page, PageRequest};
 use workforce_domain::port::{CommentCursor, Failure, Locked, Reads, StoreError, Tx};
 use workforce_domain::text::CommentBody;
@@ -17,6 +16,7 @@ use super::{IssueError, assignment, lock, seen, working_run};
 use crate::access::Denied;
 use crate::activity_log::{log_activity, log_change};
 use crate::context::Context;
+use crate::mentions::{Commented, Names};
 use crate::refusal::{Code, Codes};
 
 /// Comments on an issue.
@@ -32,9 +32,6 @@ pub struct AddComment {
     pub interrupt: Option<bool>,
 }
 
-/// A comment that was added.
-pub type Commented = Comment;
-
 /// What [`add_comment`] refuses with.
 pub const ADD_COMMENT: Codes = Codes::of(&[Code::BoardRequired, Code::Forbidden]);
 
@@ -45,7 +42,7 @@ pub fn add_comment(
     ctx: &Context<'_>,
     issue: &IssueRef,
     command: AddComment,
-) -> Result<Commented, Failure<IssueError>> {
+) -> Result<Commented<Comment>, Failure<IssueError>> {
     let reopen = command.reopen.unwrap_or(false);
     let former = if reopen {
         let seen = seen(tx.reads(), ctx, issue)?;
@@ -85,18 +82,19 @@ pub(super) fn insert(
     issue: &Locked<Issue>,
     body: CommentBody,
     occasion: Occasion,
-) -> Result<Comment, Failure<IssueError>> {
+) -> Result<Commented<Comment>, Failure<IssueError>> {
     let words = Words {
         body,
         position: None,
     };
-    let comment = write_down(tx, ctx, issue, &mut Names::default(), None, words)?;
+    let commented = write_down(tx, ctx, issue, &mut Names::default(), None, words)?;
+    let comment = &commented.comment;
     let details = json!({ "commentId": comment.id, "mentions": comment.mentions });
     log_activity(tx, ctx, Action::IssueCommentAdded, issue, details);
-    let comments = std::slice::from_ref(&comment);
+    let comments = std::slice::from_ref(comment);
     let said = Said { comments, occasion };
     comment_wakes::wake_concerned(tx, ctx, issue, said, &json!({}))?;
-    Ok(comment)
+    Ok(commented)
 }
 
 /// What a comment is to say.
@@ -107,34 +105,6 @@ pub(super) struct Words {
     pub(super) position: Option<Position>,
 }
 
-/// The names of a company's agents, which are read when a comment may mention one.
-#[derive(Default)]
-pub(super) struct Names(Option<MentionIndex>);
-
-impl Names {
-    /// The agents a comment mentions, its author left out.
-    fn mentioned(
-        &mut self,
-        tx: &mut dyn Tx,
-        ctx: &Context<'_>,
-        issue: &Issue,
-        body: &CommentBody,
-    ) -> Result<Vec<AgentId>, StoreError> {
-        // Without a sign of a mention nobody's name is looked up.
-        let signs = ['@', '&'];
-        if !body.contains(signs) && !body.contains("agent://") {
-            return Ok(Vec::new());
-        }
-        let index = match self.0.take() {
-            Some(index) => index,
-            None => MentionIndex::new(tx.agents().mentionable(issue.scope())?),
-        };
-        let author = ctx.actor().agent_id();
-        let mentioned = self.0.insert(index).mentions(body).into_iter();
-        Ok(mentioned.filter(|agent| Some(*agent) != author).collect())
-    }
-}
-
 /// Writes a comment down, and nothing besides.
 pub(super) fn write_down(
     tx: &mut dyn Tx,
@@ -143,21 +113,25 @@ pub(super) fn write_down(
     names: &mut Names,
     review: Option<ReviewId>,
     words: Words,
-) -> Result<Comment, StoreError> {
+) -> Result<Commented<Comment>, StoreError> {
+    let mentions = names.mentioned(tx, ctx, issue.scope(), &words.body)?;
     let comment = Comment {
         id: ctx.id(),
         company: issue.company,
         issue: issue.id,
         author: ctx.actor().author(),
         run: ctx.actor().run(),
-        mentions: names.mentioned(tx, ctx, issue, &words.body)?,
+        mentions: mentions.agents,
         body: words.body,
         review,
         position: words.position,
         created_at: ctx.now,
     };
     tx.comments_mut().insert(&comment)?;
-    Ok(comment)
+    Ok(Commented {
+        comment,
+        unknown_mentions: mentions.unknown,
+    })
 }
 
 /// Comments on an issue, newest first unless asked for otherwise.

@@ -6,7 +6,7 @@ use workforce_domain::Document;
 use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::{AgentId, CompanyId, ExecutionWorkspaceId, GoalId, LabelId, ProjectId};
-use workforce_domain::issue::{Assignment, Issue, IssueRef, IssueStatus, Priority, Progress};
+use workforce_domain::issue::{Assignment, Issue, IssueRef, IssueStatus, NewIssue, Priority};
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::{Failure, Tx};
 use workforce_domain::text::{Description, Label, Title};
@@ -183,44 +183,41 @@ pub fn create(
     let agent = assignee.as_deref();
     let execution_workspace =
         worktree_choice::for_child(tx.reads(), parent.as_ref(), named, agent)?;
-    // The counters of the company are locked last, after everything else.
     let wakeable = match &assignee {
         Some(agent) => assignment::lock_wakeable(tx, ctx, agent, status)?,
         None => None,
     };
+    // The counters of the company are locked last, after everything else.
     let number = tx.companies_mut().next_issue_number(scope)?;
-    let parent = parent.as_ref();
-    let issue = Issue {
-        id: ctx.id(),
-        company: company.id,
-        number,
-        identifier: format!("{}-{number}", company.issue_prefix),
+    let mut issue = Issue {
         project: command.project_id,
         goal: command.goal_id,
-        parent: parent.map(|parent| parent.id),
-        title: command.title,
         description: command.description,
-        progress: Progress::begin(status, ctx.now),
         priority: command.priority.unwrap_or(Priority::Medium),
         assignee: match (&assignee, board) {
             (Some(agent), _) => Assignment::to_agent(agent),
             (None, Some(member)) => Assignment::to_board(member),
             (None, None) => Assignment::NOBODY,
         },
-        implementer: None,
-        created_by: ctx.actor().author(),
-        billing_code: command
-            .billing_code
-            .or_else(|| parent.and_then(|parent| parent.billing_code.clone())),
+        billing_code: command.billing_code,
         ticket_key: command.ticket_key,
-        request_depth: parent.map_or(0, |parent| parent.request_depth.saturating_add(1)),
         delegation: command.delegation,
         assignee_adapter_overrides: command.assignee_adapter_overrides,
         execution_workspace,
-        hidden_at: None,
-        created_at: ctx.now,
-        updated_at: ctx.now,
+        ..Issue::new(NewIssue {
+            id: ctx.id(),
+            company: company.id,
+            prefix: &company.issue_prefix,
+            number,
+            title: command.title,
+            status,
+            created_by: ctx.actor().author(),
+            now: ctx.now,
+        })
     };
+    if let Some(parent) = &parent {
+        issue.begin_below(parent);
+    }
     let issue = tx.issues_mut().insert(issue)?;
     if let Some(key) = &child_key {
         tx.issues_mut().set_child_key(&issue, key)?;

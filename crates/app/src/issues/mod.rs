@@ -21,6 +21,7 @@ mod reassign;
 mod release;
 mod reviews;
 mod status;
+mod stuck;
 mod submit_review;
 mod update;
 mod update_command;
@@ -40,13 +41,15 @@ pub(crate) use advance::{request as request_advance, require_children_ended};
 pub(crate) use approval::{complete, remark};
 pub(crate) use assignment::{require_stake, wake_for_work};
 pub use checkout::{CHECK_OUT, CheckOut, check_out};
-pub use comment::{ADD_COMMENT, AddComment, Commented, add_comment, comments};
+pub use comment::{ADD_COMMENT, AddComment, add_comment, comments};
 pub use create::{CREATE, CreateIssue, CreatedIssue, create};
 pub use delete::delete;
 pub(crate) use read::with_leases;
 pub use read::{IssueDetail, ParentView, get, id_of, list, search};
 pub use release::{RELEASE, release};
 pub use status::Rewrite;
+pub(crate) use stuck::follow_up;
+pub use stuck::{list_stuck, note_stuck};
 pub use submit_review::{
     ReviewComment, SUBMIT_REVIEW, SubmitReview, SubmittedReview, submit_review,
 };

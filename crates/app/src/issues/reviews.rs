@@ -1,13 +1,14 @@
-//! Who looks at a governed child before it is done, and what it decides
+//! Who looks at the work of an agent before it is done, and what it decides
 //! (docs/issues.md#reviews).
 
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::Agent;
+use workforce_domain::board::BoardMember;
 use workforce_domain::change::Replace;
 use workforce_domain::id::AgentId;
 use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus, Mover};
 use workforce_domain::lifecycle::Lifecycle;
-use workforce_domain::port::{Failure, Locked, Shared, StoreError, Tx};
+use workforce_domain::port::{EmployedAgent, Failure, Locked, Shared, StoreError, Tx};
 
 use super::candidates::Candidates;
 use super::governance::{governance_of, refuse_without_plan};
@@ -122,7 +123,8 @@ pub(super) fn give_back(
 }
 
 /// What becomes of the status that an agent asks for. Everything but the end and
-/// the review of work is taken as it is, and so is what the lifecycle refuses.
+/// the review of work is taken as it is, and so is what the lifecycle refuses. `names_assignee`
+/// says whether the change itself names who is to have the issue.
 ///
 /// # Errors
 /// [`IssueError::PlanRequired`], [`IssueError::ChildrenOpen`]
@@ -130,7 +132,7 @@ pub(super) fn decide(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     issue: &Issue,
-    asked: IssueStatus,
+    (asked, names_assignee): (IssueStatus, bool),
     candidates: &mut Candidates,
 ) -> Result<Decided, Failure<IssueError>> {
     let Some(caller) = ctx.agent().map(|caller| caller.agent) else {
@@ -161,22 +163,25 @@ pub(super) fn decide(
             false => Decided::plain(asked),
         });
     }
+    let (to, rewritten) = status::rewritten(tx, ctx, issue, asked)?;
     let is_its_own = issue.assignee.agent() == Some(caller);
-    if !governance.governed || !is_its_own {
-        let taken = status::rewritten(tx, ctx, issue, asked)?;
-        return Ok(Decided::rewritten(taken));
-    }
-    let Some(reviewer) = reviewer_of(tx, issue, caller, candidates.reviewer.take())? else {
-        let (to, rewritten) = status::rewritten(tx, ctx, issue, asked)?;
+    let governed = governance.governed;
+    // Without governance the agent may choose who is to look at it.
+    let is_asked = to == IssueStatus::InReview && !names_assignee;
+    let reviewer = match is_its_own && (governed || is_asked) {
+        true => reviewer_of(tx, issue, caller, (governed, to), candidates)?,
+        false => None,
+    };
+    let Some(reviewer) = reviewer else {
         return Ok(Decided {
-            self_review: to == IssueStatus::Done,
+            self_review: is_its_own && governed && to == IssueStatus::Done,
             ..Decided::rewritten((to, rewritten))
         });
     };
-    let (to, rewritten) = in_review(asked, &reviewer.to);
+    let taken = in_review(asked, &reviewer.to);
     Ok(Decided {
         handed: Some(reviewer),
-        ..Decided::rewritten((to, rewritten))
+        ..Decided::rewritten(taken)
     })
 }
 
@@ -186,42 +191,90 @@ fn in_review(asked: IssueStatus, reviewer: &Assignment) -> (IssueStatus, Option<
     (IssueStatus::InReview, rewritten)
 }
 
-/// Whoever is to look at the work of `implementer`: the assignee of the parent, else
-/// the member of the board that made the issue; `None` when it is nobody else.
+/// Whoever is to look at the work of `implementer`, which leaves it `to` that status, and who is
+/// somebody else: the assignee of the parent, the agent's manager, or the member of the board that
+/// made the issue; on governed issues that member before the manager.
 ///
 /// # Errors
-/// [`StoreError::Contended`] when another agent is held than the parent's assignee.
+/// [`StoreError::Contended`] when other agents are held than those.
 fn reviewer_of(
     tx: &mut dyn Tx,
     issue: &Issue,
     implementer: AgentId,
-    held: Option<Shared<Agent>>,
+    (governed, to): (bool, IssueStatus),
+    candidates: &mut Candidates,
 ) -> Result<Option<Reassignment>, StoreError> {
-    let for_review = |to, new| Reassignment {
-        former: Some(implementer),
-        new,
-        to,
-        occasion: Occasion::Review { implementer },
-    };
     let parent = match issue.parent {
         Some(parent) => tx.issues().find(issue.scope().into(), &parent.into())?,
         None => None,
     };
-    let of_board = match parent.map_or(Assignee::Nobody, |parent| *parent.assignee) {
+    let of_parent = match parent.map_or(Assignee::Nobody, |parent| *parent.assignee) {
         Assignee::Agent(agent) if agent != implementer => {
-            let held = held.filter(|held| held.id == agent);
-            let employed = held.ok_or(StoreError::Contended)?.employed();
-            if let Some(agent) = employed {
-                return Ok(Some(for_review(Assignment::to_agent(&agent), Some(agent))));
-            }
-            None
+            employed(agent, candidates.parents_assignee.take())?
         }
-        Assignee::Board(member) if assignment::is_present(tx.reads(), member)? => Some(member),
-        Assignee::Agent(_) | Assignee::Board(_) | Assignee::Nobody => None,
+        Assignee::Board(member) => present(tx, member)?,
+        Assignee::Agent(_) | Assignee::Nobody => None,
     };
-    let member = match of_board.or(issue.created_by.board()) {
-        Some(member) if assignment::is_present(tx.reads(), member)? => member,
-        Some(_) | None => return Ok(None),
+    let reviewer = match of_parent {
+        Some(reviewer) => Some(reviewer),
+        None => {
+            let author = match issue.created_by.board() {
+                Some(member) => present(tx, member)?,
+                None => None,
+            };
+            match author {
+                Some(author) if governed => Some(author),
+                _ if to != IssueStatus::InReview => author,
+                author => manager_of(tx, issue, implementer, candidates)?.or(author),
+            }
+        }
     };
-    Ok(Some(for_review(Assignment::to_board(member), None)))
+    Ok(reviewer.map(|reviewer| reviewer.of_work_by(implementer)))
+}
+
+/// Somebody who may review work.
+enum Reviewer {
+    Agent(Box<EmployedAgent>),
+    Board(BoardMember),
+}
+
+impl Reviewer {
+    /// Gives the issue to the reviewer.
+    fn of_work_by(self, implementer: AgentId) -> Reassignment {
+        let (to, new) = match self {
+            Self::Agent(agent) => (Assignment::to_agent(&agent), Some(*agent)),
+            Self::Board(member) => (Assignment::to_board(member), None),
+        };
+        Reassignment {
+            former: Some(implementer),
+            new,
+            to,
+            occasion: Occasion::Review { implementer },
+        }
+    }
+}
+
+fn present(tx: &mut dyn Tx, member: BoardMember) -> Result<Option<Reviewer>, StoreError> {
+    let is_present = assignment::is_present(tx.reads(), member)?;
+    Ok(is_present.then_some(Reviewer::Board(member)))
+}
+
+fn employed(agent: AgentId, held: Option<Shared<Agent>>) -> Result<Option<Reviewer>, StoreError> {
+    let held = held.filter(|held| held.id == agent);
+    let agent = held.ok_or(StoreError::Contended)?.employed();
+    Ok(agent.map(|agent| Reviewer::Agent(Box::new(agent))))
+}
+
+/// The manager of whoever did the work.
+fn manager_of(
+    tx: &mut dyn Tx,
+    issue: &Issue,
+    implementer: AgentId,
+    candidates: &mut Candidates,
+) -> Result<Option<Reviewer>, StoreError> {
+    let implementer = tx.agents().find(issue.scope().into(), implementer)?;
+    match implementer.and_then(|implementer| implementer.reports_to) {
+        Some(manager) => employed(manager, candidates.manager.take()),
+        None => Ok(None),
+    }
 }

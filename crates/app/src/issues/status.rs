@@ -104,7 +104,8 @@ pub(super) fn rewritten(
     Ok((IssueStatus::InReview, Some(rewrite)))
 }
 
-fn review_required(tx: &mut dyn Tx, issue: &Issue) -> Result<bool, StoreError> {
+/// True when the company or the issue's project demands reviews.
+pub(super) fn review_required(tx: &mut dyn Tx, issue: &Issue) -> Result<bool, StoreError> {
     if project_demands_review(tx, issue)? {
         return Ok(true);
     }

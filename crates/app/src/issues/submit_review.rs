@@ -14,7 +14,7 @@ use workforce_domain::issue::{
 use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 use workforce_domain::text::{CommentBody, CommitHash, FilePath};
 
-use super::comment::{self, Names, Words};
+use super::comment::{self, Words};
 use super::comment_wakes::{self, Occasion, Said};
 use super::update::{self, Changed, UpdatedIssue};
 use super::update_command::UpdateIssue;
@@ -22,6 +22,7 @@ use super::{IssueError, advance, lock, seen, working_run};
 use crate::access::{Denied, FieldFault};
 use crate::activity_log::log_activity;
 use crate::context::Context;
+use crate::mentions::{Commented, Names};
 use crate::refusal::{Code, Codes};
 
 /// A review has at most so many remarks on lines.
@@ -86,7 +87,7 @@ pub struct SubmittedReview {
     /// The issue, as the review leaves it.
     pub issue: UpdatedIssue,
     /// The comments of the review: on the whole, then on lines.
-    pub comments: Vec<Comment>,
+    pub comments: Vec<Commented<Comment>>,
 }
 
 /// What [`submit_review`] refuses with.
@@ -265,13 +266,14 @@ fn say(
     verdict: ReviewVerdict,
     words: Vec<Words>,
     occasion: Occasion,
-) -> Result<Vec<Comment>, StoreError> {
+) -> Result<Vec<Commented<Comment>>, StoreError> {
     let review: ReviewId = ctx.id();
     let mut names = Names::default();
-    let comments: Vec<Comment> = words
+    let commented: Vec<Commented<Comment>> = words
         .into_iter()
         .map(|words| comment::write_down(tx, ctx, issue, &mut names, Some(review), words))
         .collect::<Result<_, _>>()?;
+    let comments: Vec<Comment> = commented.iter().map(|it| it.comment.clone()).collect();
     let count = comments.len();
     let details = json!({ "reviewId": review, "verdict": verdict, "comments": count });
     log_activity(tx, ctx, Action::IssueReviewed, issue, details);
@@ -281,5 +283,5 @@ fn say(
     };
     let told = json!({ "reviewId": review, "verdict": verdict });
     comment_wakes::wake_concerned(tx, ctx, issue, said, &told)?;
-    Ok(comments)
+    Ok(commented)
 }

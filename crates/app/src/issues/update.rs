@@ -25,6 +25,7 @@ use crate::activity_log::log_activity_with;
 use crate::agents;
 use crate::changes::Changes;
 use crate::context::Context;
+use crate::mentions::Commented;
 use crate::refusal::{Code, Codes};
 
 /// A changed issue.
@@ -42,7 +43,7 @@ pub struct UpdatedIssue {
     /// The comment, when one was added.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub comment: Option<Comment>,
+    pub comment: Option<Commented<Comment>>,
 }
 
 /// What [`update`] refuses with.
@@ -111,7 +112,7 @@ impl Changed {
         self,
         tx: &mut dyn Tx,
         ctx: &Context<'_>,
-        comment: Option<Comment>,
+        comment: Option<Commented<Comment>>,
     ) -> Result<UpdatedIssue, Failure<IssueError>> {
         Ok(UpdatedIssue {
             view: read::view(tx.reads(), ctx, self.issue.into_inner())?,
@@ -183,7 +184,14 @@ fn change(
             Some(reviews::give_back(&before, to, &mut candidates)?)
         }
         Replace::Set(to) if !takes_up => {
-            Some(reviews::decide(tx, ctx, &before, to, &mut candidates)?)
+            let names = !command.assignee_agent_id.is_keep() || !command.assignee_user_id.is_keep();
+            Some(reviews::decide(
+                tx,
+                ctx,
+                &before,
+                (to, names),
+                &mut candidates,
+            )?)
         }
         Replace::Set(_) | Replace::Keep => None,
     };

@@ -7,7 +7,7 @@ use workforce_domain::port::{Failure, StoreError, Tx};
 
 use super::checkout_by_update::takes_up;
 use super::update_command::UpdateIssue;
-use super::{IssueError, MAX_DOCUMENT, assignment, status, working_run};
+use super::{IssueError, MAX_DOCUMENT, assignment, reviews, status, working_run};
 use crate::access::{self, Denied};
 use crate::agents;
 use crate::context::Context;
@@ -39,7 +39,11 @@ pub(super) fn check_rights(
     }
     // Whoever may check an issue out may do so here as well.
     let takes_up = begins && takes_up(ctx, issue, command)?;
-    if !takes_up || !command.only_takes_up() {
+    // Whoever did the work may go on with it before it is reviewed.
+    let takes_back = issue.implementer == Some(caller.agent)
+        && command.only_takes_up()
+        && reviews::is_sent_back(ctx, issue, command);
+    if !takes_back && (!takes_up || !command.only_takes_up()) {
         let to = command.assignee_agent_id.value().copied();
         assignment::require_stake(tx.reads(), ctx, issue.scope(), issue, to)?;
     }

@@ -1,5 +1,6 @@
 //! Projects and workspaces: make, read, change (docs/workspaces.md#projects).
 
+mod adopt_address;
 mod create;
 mod delete;
 mod read;
@@ -16,6 +17,9 @@ use workforce_domain::id::{AgentId, GoalId, IssueId, ProjectId, WorkspaceId};
 use workforce_domain::port::{Failure, Locked, MAX_PROJECT_GOALS, Reads, Tx};
 use workforce_domain::project::{GoalLink, Project, Workspace};
 
+pub use adopt_address::{
+    AddressChange, AdoptAddress, AdoptedAddress, adopt_address, workspace_to_adopt,
+};
 pub use create::{CREATE, CreateProject, create};
 pub use delete::{DELETE, delete};
 pub(crate) use read::views;

@@ -107,7 +107,7 @@ pub fn workspaces(
     Ok(reads.projects().workspaces(project.scope(), &[id])?)
 }
 
-fn find(
+pub(super) fn find(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
     id: ProjectId,

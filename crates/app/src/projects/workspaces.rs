@@ -100,7 +100,7 @@ pub fn update_workspace(
     let before = workspace.clone();
     let cwd = command.cwd.apply(workspace.source.cwd().cloned());
     let repo_url = command.repo_url.apply(workspace.source.repo_url().cloned());
-    workspace.source = WorkspaceSource::new(cwd, repo_url)
+    workspace.source = WorkspaceSource::from_parts(cwd, repo_url)
         .ok_or(Failure::Refused(ProjectError::NoSource { pointer: "" }))?;
     if let Replace::Set(name) = command.name {
         workspace.name = name;
@@ -191,7 +191,7 @@ pub(super) fn insert_workspace(
         let fault = FieldFault::invalid(pointer, "the project has as many workspaces as it may");
         return Err(fault.into());
     }
-    let source = WorkspaceSource::new(command.cwd, command.repo_url)
+    let source = WorkspaceSource::from_parts(command.cwd, command.repo_url)
         .ok_or(Failure::Refused(ProjectError::NoSource { pointer }))?;
     let name = match command.name.or_else(|| source.default_name()) {
         Some(name) => name,
@@ -219,7 +219,7 @@ pub(super) fn insert_workspace(
 }
 
 /// A workspace of a locked project, and the others that it has.
-fn split_workspaces(
+pub(super) fn split_workspaces(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
     project: &Locked<Project>,

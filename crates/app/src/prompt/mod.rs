@@ -2,6 +2,7 @@
 //! woken, and what to do next (docs/heartbeats.md#prompt).
 
 mod comments;
+mod condition;
 mod draft;
 mod facts;
 mod fence;
@@ -12,6 +13,7 @@ mod template;
 mod user_part;
 
 use sha2::{Digest, Sha256};
+use workforce_domain::execution_workspace::WorktreeFinding;
 use workforce_domain::port::ClaimedRun;
 
 pub use comments::{NewComment, NewComments, Writer};
@@ -98,6 +100,8 @@ pub struct WorkingPlace<'a> {
     pub branch: Option<&'a str>,
     /// The branch that the work is merged into.
     pub base_branch: Option<&'a str>,
+    /// What was found in the worktree.
+    pub findings: &'a [WorktreeFinding],
 }
 
 /// All that a prompt is made from.

@@ -44,7 +44,7 @@ a 409 do not try again: end the run."
         ),
         format!(
             "Finish: `workforce api PATCH /api/issues/{issue} '{{\"status\": \"done\", \
-\"comment\": \"...\"}}'`, or `in_review` for a review, or `blocked` with what you wait for."
+\"comment\": \"...\"}}'`, or `in_review`, which hands it to its reviewer, or `blocked` with what you wait for."
         ),
     ]
 }

@@ -24,6 +24,9 @@ pub(super) const fn sentence(reason: WakeReason) -> &'static str {
         WakeReason::PullRequestChecksFailed => {
             "Checks of the pull request of the issue's ticket failed."
         }
+        WakeReason::IssueLeftUndone => {
+            "A run on the issue ended well, but left it undone, and nothing else will move it."
+        }
         WakeReason::ProcessLostRetry => "Your last run was lost before it ended.",
         WakeReason::ProviderRetry => "The provider of your model had refused your last run.",
         WakeReason::BudgetResumed => "A budget that had stopped you lets you go on.",
@@ -64,6 +67,11 @@ the ticket. Do not open the pull request again by yourself.",
             "The wake names the failed checks. Find out what is wrong. If it is the work of the ticket, \
 say so in a comment and set the issue to `todo` to mend it; its end brings the change before \
 the board.",
+        ),
+        WakeReason::IssueLeftUndone => Some(
+            "If the issue is yours, see what is left to do: check it out and finish it, or set it \
+to `in_review` or `blocked` with a comment that says what it waits for. If it belongs to somebody \
+who reports to you, find out what keeps it, and say so, give it to somebody else, or ask the board.",
         ),
         WakeReason::ProcessLostRetry | WakeReason::ProviderRetry => Some(
             "Look first at what your last run left behind, in files and in comments. Do not do it \

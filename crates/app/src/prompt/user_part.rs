@@ -3,6 +3,7 @@ use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::issue::{DiffSide, Position};
 use workforce_domain::run::RunKind;
 
+use super::condition;
 use super::draft::Draft;
 use super::fence::quoted;
 use super::{
@@ -275,6 +276,11 @@ fn place(draft: &mut Draft, input: &PromptInput<'_>) {
     if let Some(base) = input.place.and_then(|place| place.base_branch) {
         let base = draft.inline(base, MAX_PATH);
         draft.line(&format!("The work is merged into `{base}`."));
+    }
+    for finding in input.place.iter().flat_map(|place| place.findings) {
+        let detail = finding.detail.as_deref().unwrap_or_default();
+        let detail = draft.inline(detail, MAX_PATH);
+        draft.line(&condition::sentence(finding, &detail));
     }
     if let Some(workspace) = &input.facts.workspace {
         let name = draft.name(&workspace.name);

@@ -16,6 +16,7 @@ use workforce_domain::wake::{WakeReason, WakeSource};
 use crate::activity_log::log_activity;
 use crate::context::Context;
 use crate::costs::{self, RunUse};
+use crate::issues::follow_up;
 use crate::wakes::{self, WakeRequest};
 
 /// Work lost with its server is tried again at most once in this time per
@@ -48,9 +49,9 @@ pub fn start(
 /// goes before `end`. What was lost is queued once more, unless it was retried
 /// recently. What it used, as far as its program told, is booked after its end, so
 /// that a run which uses its budget up is not stopped by that when it is done; what it
-/// held of the budgets is free. False when the run was not this
-/// server's any more (`fence` differs or it has ended), and then nothing is
-/// written.
+/// held of the budgets is free. Tells what is written down as its outcome; `None` when the
+/// run was not this server's any more (`fence` differs or it has ended), and then nothing
+/// is.
 pub fn finish(
     tx: &mut dyn Tx,
     ctx: &Context<'_>,
@@ -59,20 +60,21 @@ pub fn finish(
     fence: i64,
     end: RunEnd,
     used: Option<&RunUse>,
-) -> Result<bool, Failure<Infallible>> {
+) -> Result<Option<RunOutcome>, Failure<Infallible>> {
     let Some(seen) = tx.runs().find(company.into(), id)? else {
-        return Ok(false);
+        return Ok(None);
     };
     tx.companies_mut().lock(company.into(), company.company())?;
     let agent = tx.agents_mut().lock(company.into(), seen.agent)?;
-    if let Some(issue) = seen.issue {
-        tx.issues_mut().lock(company.into(), &issue.into())?;
-    }
+    let issue = match seen.issue {
+        Some(issue) => tx.issues_mut().lock(company.into(), &issue.into())?,
+        None => None,
+    };
     let Some(mut run) = tx.runs_mut().lock(company.into(), id)? else {
-        return Ok(false);
+        return Ok(None);
     };
     if run.fence != fence {
-        return Ok(false);
+        return Ok(None);
     }
     let end = match tx.runs().completion(company, id)? {
         Some(Completion::Reported(report, _)) => {
@@ -84,7 +86,7 @@ pub fn finish(
         Some(Completion::Awaited) | None => end,
     };
     let Ok(outcome) = run.end(end, ctx.now) else {
-        return Ok(false);
+        return Ok(None);
     };
     tx.runs_mut().save(&run)?;
     tx.issues_mut().end_leases_of_run(&run)?;
@@ -104,10 +106,12 @@ pub fn finish(
         "estimatedCostCents": spend.estimated.to_string(),
     });
     log_activity(tx, ctx, Action::HeartbeatFinished, &run, details);
-    if matches!(outcome, RunOutcome::Lost(_)) {
-        retry_lost(tx, ctx, &run)?;
+    match (outcome, issue) {
+        (RunOutcome::Lost(_), _) => retry_lost(tx, ctx, &run)?,
+        (RunOutcome::Succeeded, Some(issue)) => follow_up(tx, ctx, &run, &issue)?,
+        _ => {}
     }
-    Ok(true)
+    Ok(Some(outcome))
 }
 
 /// False when a lost run worked on an issue that has ended or is somebody

@@ -32,6 +32,8 @@ pub fn heed_refusal(
     let reason = match run.error_code {
         Some(RunErrorCode::ProviderLimit) => FailureClass::ProviderLimit,
         Some(RunErrorCode::ProviderOverloaded) => FailureClass::Overloaded,
+        // Whoever signs in lifts the wait, or lets it pass.
+        Some(RunErrorCode::AuthRequired) => FailureClass::AuthRequired,
         _ => return Ok(()),
     };
     if let Some(account) = account {

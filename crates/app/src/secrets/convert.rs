@@ -53,14 +53,16 @@ pub fn convert(
     let value = match binding(&locked.adapter_config, variable) {
         None => return Err(Denied::NotFound("variable of this agent").into()),
         Some(binding) => match inline_value(binding) {
-            Some(value) => SecretValue::new(value),
+            Some(value) => SecretValue::parse(value),
             None => return at_fault("/name", "this variable refers to a secret already"),
         },
     };
     let value = value.or_else(|fault| at_fault("/value", fault.to_string()))?;
     let name = match name {
         Some(name) => name,
-        None => SecretName::new(variable).or_else(|fault| at_fault("/name", fault.to_string()))?,
+        None => {
+            SecretName::parse(variable).or_else(|fault| at_fault("/name", fault.to_string()))?
+        }
     };
     let command = CreateSecret {
         name,

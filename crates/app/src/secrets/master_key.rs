@@ -211,3 +211,6 @@ fn store_error(failure: Failure<Infallible>) -> StoreError {
         Failure::Store(error) => error,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -207,7 +207,7 @@ fn lock(
 }
 
 fn external_ref(provider: SecretProvider, text: &str) -> Result<ExternalRef, Failure<SecretError>> {
-    ExternalRef::new(provider, text).or_else(|fault| at_fault("/externalRef", fault.to_string()))
+    ExternalRef::parse(provider, text).or_else(|fault| at_fault("/externalRef", fault.to_string()))
 }
 
 /// Two that take one name at once meet at the unique index; the later one is

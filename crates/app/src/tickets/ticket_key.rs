@@ -1,6 +1,8 @@
 //! The key of a ticket and its branch (docs/tickets.md#ticket-and-branch).
 
-use workforce_domain::approval::{ALLOWED_PREFIXES, check_work_branch, is_ticket_key};
+use workforce_domain::approval::{
+    ALLOWED_PREFIXES, check_work_branch, is_ticket_key, may_name_ticket,
+};
 use workforce_domain::issue::Issue;
 
 /// How a line of a description names the ticket.
@@ -15,18 +17,21 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// `ticket: ABC-1` of its description, the first word like that in its title or
 /// description, and else its identifier.
 pub(super) fn of_issue(issue: &Issue) -> String {
-    let own = issue.ticket_key.as_deref().filter(|key| is_ticket_key(key));
+    let own = issue
+        .ticket_key
+        .as_deref()
+        .filter(|key| may_name_ticket(key));
     let billed = issue
         .billing_code
         .as_deref()
-        .filter(|code| is_ticket_key(code));
+        .filter(|code| may_name_ticket(code));
     let description = issue.description.as_deref().unwrap_or_default();
     let in_line = || {
         description.lines().find_map(|line| {
             let line = line.trim_start();
             let (start, rest) = line.split_at_checked(LINE.len())?;
             let key = rest.trim();
-            (start.eq_ignore_ascii_case(LINE) && is_ticket_key(key)).then_some(key)
+            (start.eq_ignore_ascii_case(LINE) && may_name_ticket(key)).then_some(key)
         })
     };
     let in_text = |text| words(text).find(|word| is_ticket_key(word));

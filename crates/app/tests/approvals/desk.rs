@@ -66,7 +66,7 @@ impl Desk {
 /// A decision with a note, or without.
 pub(crate) fn saying(note: &str) -> Decide {
     Decide {
-        decision_note: Some(DecisionNote::new(note).unwrap()),
+        decision_note: Some(DecisionNote::parse(note).unwrap()),
         force: Some(false),
         seen: None,
     }

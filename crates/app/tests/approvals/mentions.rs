@@ -15,7 +15,7 @@ use crate::desk::{Desk, decided};
 
 fn says_on_the_issue(desk: &Desk, words: &str) {
     let said = AddComment {
-        body: CommentBody::new(words).unwrap(),
+        body: CommentBody::parse(words).unwrap(),
         reopen: Some(false),
         interrupt: Some(false),
     };
@@ -28,7 +28,7 @@ fn says_on_the_issue(desk: &Desk, words: &str) {
 }
 
 fn says_on_the_approval(desk: &Desk, asked: &Approval, words: &str) {
-    let body = CommentBody::new(words).unwrap();
+    let body = CommentBody::parse(words).unwrap();
     let board = desk.world.board();
     done(board.write(|tx, ctx| approvals::add_comment(tx, ctx, asked.id, body.clone())));
 }
@@ -42,6 +42,13 @@ fn runs(desk: &Desk, kind: RunKind) -> Wake {
     assert_eq!((started.run.agent, started.run.kind), (desk.ada.id, kind));
     let wake = started.wake.clone();
     desk.world.finish(&started.run);
+    // What is left undone is followed up.
+    while let [follow_up] = &*desk.world.pending_wakes(&desk.ada)
+        && follow_up.reasons == [WakeReason::IssueLeftUndone]
+        && let Some(started) = desk.world.start_next()
+    {
+        desk.world.finish(&started.run);
+    }
     wake
 }
 

@@ -14,8 +14,15 @@ use crate::desk::{Desk, Verb, decided, saying};
 
 /// Answers what Ada was woken for so far, and ends the runs.
 fn settle(desk: &Desk) {
-    for started in desk.world.start_all() {
-        desk.world.finish(&started.run);
+    loop {
+        let started = desk.world.start_all();
+        if started.is_empty() {
+            return;
+        }
+        // What is left undone is followed up.
+        for started in started {
+            desk.world.finish(&started.run);
+        }
     }
 }
 
@@ -75,7 +82,7 @@ on_both_databases! {
         let board = desk.world.board();
         done(board.write(|tx, ctx| {
             let said = workforce_app::issues::AddComment {
-                body: workforce_domain::text::CommentBody::new("hurry").unwrap(),
+                body: workforce_domain::text::CommentBody::parse("hurry").unwrap(),
                 reopen: Some(false),
                 interrupt: Some(false),
             };

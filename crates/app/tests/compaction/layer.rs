@@ -15,11 +15,11 @@ fn told(
 ) -> Option<String> {
     let nil = uuid();
     let mut conventions = Conventions::none(CompanyId::from(nil), ProjectId::from(nil));
-    conventions.backstory = Description::new(story).unwrap();
-    conventions.conventions_md = Description::new(rules).unwrap();
+    conventions.backstory = Description::parse(story).unwrap();
+    conventions.conventions_md = Description::parse(rules).unwrap();
     conventions.extra_references = references;
     conventions.compact = compact.map(|(text, origin)| Compact {
-        text: CompactContext::new(text).unwrap(),
+        text: CompactContext::parse(text).unwrap(),
         origin,
         source_hash: STALE,
     });

@@ -114,7 +114,7 @@ fn agents_of_an_archived_company_change_nothing() {
         let taken = who.write(|tx, ctx| issues::check_out(tx, ctx, &issue.id.into(), take.clone()));
         assert_eq!(refused(taken).code(), Code::CompanyNotActive);
         let said = AddComment {
-            body: CommentBody::new("Done").unwrap(),
+            body: CommentBody::parse("Done").unwrap(),
             reopen: Some(false),
             interrupt: Some(false),
         };

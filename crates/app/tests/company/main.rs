@@ -7,6 +7,7 @@
 
 mod agents;
 mod budgets;
+mod collisions;
 mod companies;
 mod faults;
 mod goals;

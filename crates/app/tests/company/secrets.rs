@@ -25,11 +25,11 @@ use workforce_testkit::world::{World, done, refused};
 use crate::support::{count, happened};
 
 fn named(name: &str) -> SecretName {
-    SecretName::new(name).unwrap()
+    SecretName::parse(name).unwrap()
 }
 
 fn value(text: &str) -> SecretValue {
-    SecretValue::new(text).unwrap()
+    SecretValue::parse(text).unwrap()
 }
 
 fn new_secret(name: &str, text: &str) -> CreateSecret {

@@ -27,7 +27,7 @@ use workforce_domain::time::Month;
 use workforce_testkit::world::{Acting, StartedRun, World, done, new_agent, report_of};
 
 pub(crate) fn cents(text: &str) -> Cents {
-    Cents::parse_json(text).unwrap()
+    Cents::parse(text).unwrap()
 }
 
 pub(crate) fn budget(cents: i64) -> Budget {
@@ -35,7 +35,7 @@ pub(crate) fn budget(cents: i64) -> Budget {
 }
 
 pub(crate) fn role(text: &str) -> Role {
-    Role::new(text).unwrap()
+    Role::parse(text).unwrap()
 }
 
 pub(crate) fn scope(company: CompanyId) -> CompanyScope {

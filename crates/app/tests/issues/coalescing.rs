@@ -126,8 +126,9 @@ fn the_last_child_that_ends_wakes_the_assignee_of_the_parent() {
             .board()
             .moves(&children[1], IssueStatus::Cancelled),
     );
-    done(bob.moves(&children[2], IssueStatus::InReview));
+    done(bob.moves(&children[2], IssueStatus::Blocked));
     assert!(scene.told(&scene.ada).is_empty());
+    done(bob.moves(&children[2], IssueStatus::InProgress));
     done(bob.moves(&children[2], IssueStatus::Done));
     let wakes = scene.world.pending_wakes(&scene.ada);
     assert_eq!(wakes.len(), 1);

@@ -45,7 +45,7 @@ pub(crate) fn taken_away() -> UpdateIssue {
 
 /// What a comment says.
 pub(crate) fn words(body: &str) -> CommentBody {
-    CommentBody::new(body).unwrap()
+    CommentBody::parse(body).unwrap()
 }
 
 /// A comment that does nothing besides.
@@ -124,5 +124,6 @@ impl Deeds for Acting<'_> {
 
     fn adds(&self, issue: &Issue, command: &AddComment) -> Outcome<Comment> {
         self.write(|tx, ctx| issues::add_comment(tx, ctx, &issue.id.into(), command.clone()))
+            .map(|commented| commented.comment)
     }
 }

@@ -22,7 +22,7 @@ fn a_change_and_its_comment_are_written_together() {
     let issue = scene.adas_work();
     let command = saying("@Bob, have a look", to(IssueStatus::InReview));
     let updated = done(scene.world.agent(scene.ada.id).changes(&issue, &command));
-    let comment = updated.comment.unwrap();
+    let comment = updated.comment.unwrap().comment;
     assert_eq!(updated.view.issue.status(), IssueStatus::InReview);
     assert_eq!(scene.footprint(&issue).comments, [comment]);
     assert_eq!(

@@ -126,7 +126,7 @@ on_both_databases! {
             assert_eq!(it.state(&part), back);
             let wake = wake_about(&it, &it.worker, &part);
             assert_eq!(wake.reasons, [WakeReason::IssueAssigned]);
-            assert_eq!(wake.comments, [updated.comment.unwrap().id], "whoever else is mentioned");
+            assert_eq!(wake.comments, [updated.comment.unwrap().comment.id], "whoever else is mentioned");
             assert!(it.world.pending_wakes(&it.lead).iter().all(|it| it.issue != Some(part.id)));
             // The next round goes to the same reviewer.
             assert_eq!(it.asks(&part, IssueStatus::Done).rewritten, by_agent(&it.lead));

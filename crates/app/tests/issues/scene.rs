@@ -185,7 +185,7 @@ pub(crate) fn at_once(called: &str, runs: u32) -> CreateAgent {
 /// An agent with a role.
 pub(crate) fn with_role(called: &str, role: &str) -> CreateAgent {
     CreateAgent {
-        role: Some(Role::new(role).unwrap()),
+        role: Some(Role::parse(role).unwrap()),
         ..new_agent(called)
     }
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use workforce_app::issues::{self, SubmitReview, SubmittedReview};
+use workforce_app::mentions::Commented;
 use workforce_domain::agent::Agent;
 use workforce_domain::id::CommentId;
 use workforce_domain::issue::{Comment, Issue, IssueStatus};
@@ -23,8 +24,8 @@ fn remark(line: usize, body: &str) -> Value {
     json!({ "path": "src/lib.rs", "line": line, "body": body })
 }
 
-fn ids(comments: &[Comment]) -> Vec<CommentId> {
-    comments.iter().map(|comment| comment.id).collect()
+fn ids(comments: &[Commented<Comment>]) -> Vec<CommentId> {
+    comments.iter().map(|said| said.comment.id).collect()
 }
 
 /// The one wake of an agent that is pending, which is about the issue.
@@ -72,10 +73,10 @@ on_both_databases! {
         let worker = Some(it.worker.id);
         assert_eq!(it.state(&part), (IssueStatus::InProgress, worker, worker));
         assert_eq!(answer.comments.len(), 101);
-        assert_eq!(*answer.comments[0].body, *"Not yet.");
-        assert_eq!(answer.comments[0].position, None);
+        assert_eq!(*answer.comments[0].comment.body, *"Not yet.");
+        assert_eq!(answer.comments[0].comment.position, None);
         let lines: Vec<String> = answer.comments.iter()
-            .filter_map(|comment| comment.position.as_ref().map(|it| it.lines()))
+            .filter_map(|said| said.comment.position.as_ref().map(|it| it.lines()))
             .collect();
         assert_eq!(lines, (1..=100).map(|line: usize| line.to_string()).collect::<Vec<_>>());
         let wake = only_wake(&it, &it.worker, &part);
@@ -97,7 +98,7 @@ on_both_databases! {
         let wake = only_wake(&it, &it.second, &part);
         assert_eq!(wake.reasons, [WakeReason::IssueCommentMentioned]);
         assert_eq!((wake.kind, wake.count), (RunKind::Consult, 1));
-        assert_eq!(wake.comments, [said[0].id, said[2].id]);
+        assert_eq!(wake.comments, [said[0].comment.id, said[2].comment.id]);
         let wake = only_wake(&it, &it.worker, &part);
         assert_eq!(wake.reasons[0], WakeReason::IssueAssigned);
         assert_eq!(wake.kind, RunKind::Execution);

@@ -308,7 +308,7 @@ deeds! {
 
 /// The comment that calls the agent.
 fn words<E>() -> Result<CommentBody, Failure<E>> {
-    CommentBody::new("@Ada, look at this.")
+    CommentBody::parse("@Ada, look at this.")
         .map_err(|error| Failure::Store(StoreError::Failed(error.into())))
 }
 

@@ -171,7 +171,7 @@ on_both_databases! {
         let asked = done(ada.write(|tx, ctx| approvals::submit(tx, ctx, company, ask.clone())));
         let id = asked.view.approval.id;
         let note = Decide {
-            decision_note: Some(DecisionNote::new("Cheaper").unwrap()),
+            decision_note: Some(DecisionNote::parse("Cheaper").unwrap()),
             force: None,
             seen: None,
         };

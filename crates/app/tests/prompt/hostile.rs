@@ -92,8 +92,8 @@ fn text(max: usize) -> impl Strategy<Value = String> {
 fn facts_with(description: &str, title: &str, comments: &[String]) -> PromptFacts {
     let mut facts = RUN.1.clone();
     let issue = &mut facts.issue.as_mut().unwrap().issue;
-    issue.description = Some(Description::new(description).unwrap());
-    if let Ok(title) = Title::new(title) {
+    issue.description = Some(Description::parse(description).unwrap());
+    if let Ok(title) = Title::parse(title) {
         issue.title = title;
     }
     facts.comments = NewComments {

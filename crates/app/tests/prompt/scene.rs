@@ -31,7 +31,7 @@ impl Scene {
 
     pub(crate) fn in_world(world: World) -> Self {
         let company = world.company("Acme");
-        let role = |role: &str| Some(Role::new(role).unwrap());
+        let role = |role: &str| Some(Role::parse(role).unwrap());
         let mara = world.hired_with(
             company.id,
             &CreateAgent {
@@ -77,8 +77,15 @@ impl Scene {
     /// Answers what waits, and ends the runs well.
     #[track_caller]
     pub(crate) fn settle(&self) {
-        for started in self.world.start_all() {
-            self.world.finish(&started.run);
+        loop {
+            let started = self.world.start_all();
+            if started.is_empty() {
+                return;
+            }
+            // What is left undone is followed up.
+            for started in started {
+                self.world.finish(&started.run);
+            }
         }
     }
 
@@ -115,11 +122,12 @@ impl Scene {
 #[track_caller]
 pub(crate) fn says(who: Acting<'_>, issue: &Issue, body: &str) -> Comment {
     let command = AddComment {
-        body: CommentBody::new(body).unwrap(),
+        body: CommentBody::parse(body).unwrap(),
         reopen: None,
         interrupt: None,
     };
     done(who.write(|tx, ctx| issues::add_comment(tx, ctx, &issue.id.into(), command.clone())))
+        .comment
 }
 
 /// A run with nothing but what the store tells.
@@ -134,6 +142,7 @@ pub(crate) const fn input<'a>(claimed: &'a ClaimedRun, facts: &'a PromptFacts) -
             cwd: "/srv/work",
             branch: None,
             base_branch: None,
+            findings: &[],
         }),
         template: None,
         hand_over: None,

@@ -87,6 +87,7 @@ fn an_assignment_with_everything() {
             cwd: "/srv/trees/ACM-2",
             branch: Some("feature/ACM-2"),
             base_branch: Some("main"),
+            findings: &[],
         }),
         template: Some(
             "Work on {{issue.identifier}} as {{ agent.name }} in {{workspace.cwd}}: \
@@ -128,7 +129,7 @@ fn a_decision_is_told_with_its_note() {
     let (ada, company) = (scene.world.agent(scene.ada.id), scene.company.id);
     let asked = done(ada.write(|tx, ctx| approvals::submit(tx, ctx, company, ask.clone())));
     let note = Decide {
-        decision_note: Some(DecisionNote::new("Cheaper,\nplease.").unwrap()),
+        decision_note: Some(DecisionNote::parse("Cheaper,\nplease.").unwrap()),
         force: None,
         seen: None,
     };

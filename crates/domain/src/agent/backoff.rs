@@ -1,4 +1,4 @@
-//! How long an agent waits whose runs fail (docs/heartbeats.md#back-off).
+//! How long an agent waits whose runs fail: longer with each failure in a row.
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where an agent stands and since when (docs/lifecycles.md#agents).
+//! Where an agent stands and since when.
 
 use crate::company::{Pause, PauseReason};
 use crate::corrupt::Corrupt;

@@ -1,5 +1,4 @@
-//! At whose expense an agent's program asks its model
-//! (docs/heartbeats.md#provider-limits).
+//! At whose expense an agent's program asks its model.
 
 use alloc::format;
 use alloc::string::String;
@@ -111,13 +110,13 @@ impl ProviderAccount {
             Credential::Login => format!("{provider}:login"),
             Credential::Own => format!("{provider}:own"),
         };
-        AccountKey::new(&key).ok()
+        AccountKey::parse(&key).ok()
     }
 
     /// What tells the account from others of the company where it is the
     /// agent's own.
     pub fn own_key(&self, agent: AgentId) -> Option<AccountKey> {
-        AccountKey::new(&format!("{}:{agent}", self.shared_key()?)).ok()
+        AccountKey::parse(&format!("{}:{agent}", self.shared_key()?)).ok()
     }
 
     /// What tells the account of an agent from others of the company, where

@@ -1,6 +1,5 @@
-//! The names that a plan may give to a ticket and its branches
-//! (docs/approvals.md#payloads). They end up in calls of a program, so that
-//! nothing is admitted here that the program could take for an option or an
+//! The names that a plan may give to a ticket and its branches. They end up in calls of a
+//! program, so that nothing is admitted here that the program could take for an option or an
 //! expression.
 
 use core::fmt;
@@ -112,14 +111,20 @@ pub fn check_work_branch(name: &str) -> Result<(), BranchFault> {
     }
 }
 
-/// True for the key of a ticket: `^[A-Z][A-Z0-9]{1,15}-[0-9]{1,9}$`.
+/// True for what is taken for the key of a ticket in a text: `^[A-Z][A-Z0-9]{1,15}-[0-9]{1,9}$`.
 pub fn is_ticket_key(text: &str) -> bool {
+    text.find('-').is_some_and(|letters| letters > 1) && may_name_ticket(text)
+}
+
+/// True for what names a ticket where nothing else can be meant: such a key, or an identifier of a
+/// company whose prefix is one letter.
+pub fn may_name_ticket(text: &str) -> bool {
     let Some((project, number)) = text.split_once('-') else {
         return false;
     };
     let mut letters = project.bytes();
     letters.next().is_some_and(|b| b.is_ascii_uppercase())
-        && (2..=16).contains(&project.len())
+        && (1..=16).contains(&project.len())
         && letters.all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
         && (1..=9).contains(&number.len())
         && number.bytes().all(|b| b.is_ascii_digit())

@@ -1,5 +1,4 @@
-//! What an approval does outside of the store, step by step
-//! (docs/tickets.md#steps).
+//! What an approval does outside of the store, step by step.
 
 use serde::Serialize;
 

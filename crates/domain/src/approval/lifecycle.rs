@@ -1,4 +1,4 @@
-//! Where an approval stands (docs/lifecycles.md#approvals).
+//! Where an approval stands.
 
 use alloc::string::String;
 

@@ -71,8 +71,7 @@ impl Approval {
 company_owned!(Approval, company);
 
 string_enum! {
-    /// Why a part of a proposal deserves a second look
-    /// (docs/approvals.md#attention).
+    /// Why a part of a proposal deserves a second look.
     pub enum ReviewFlagKind {
         /// A command that would run on the server's machine.
         Command = "command",

@@ -1,4 +1,4 @@
-//! When a budget runs out at the pace of the last days (docs/budgets.md#forecast).
+//! When a budget runs out at the pace of the last days.
 //! Whole micro-cents and micro-seconds, rounded down; nothing here overflows.
 
 use alloc::vec::Vec;

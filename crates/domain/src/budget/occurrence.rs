@@ -1,4 +1,4 @@
-//! When a reported cost may have arisen (docs/budgets.md#months).
+//! When a reported cost may have arisen.
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What live runs hold of the budgets (docs/budgets.md#reservations).
+//! What live runs hold of the budgets, so that those that run at once do not spend the same money.
 
 use super::BudgetBasis;
 use crate::id::ProjectId;
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn cents(cents: i64) -> Cents {
-        Cents::from_whole(cents).unwrap()
+        Cents::from_cents(cents).unwrap()
     }
 
     #[test]

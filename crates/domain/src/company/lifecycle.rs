@@ -1,4 +1,4 @@
-//! Where a company stands and since when (docs/access.md#company-switches).
+//! Where a company stands and since when.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::string_enum;
 use crate::time::Timestamp;
 
 string_enum! {
-    /// Where a company stands (docs/access.md#company-switches).
+    /// Where a company stands.
     pub enum CompanyStatus {
         /// Its agents may run.
         Active = "active",
@@ -24,7 +24,7 @@ string_enum! {
     pub enum PauseReason {
         /// The board paused it.
         Manual = "manual",
-        /// Its month's budget is used up (docs/budgets.md#stops).
+        /// Its month's budget is used up.
         Budget = "budget",
         /// workforce paused it for another reason.
         System = "system",
@@ -54,7 +54,7 @@ pub struct Pause {
 
 /// Where a company stands, why no run of it may start, and since when. Paused
 /// by the board means the status `paused`; a used-up budget stops starts while
-/// the status stays as the board set it (docs/budgets.md#stops).
+/// the status stays as the board set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(into = "CompanyLifecycleRecord")]
 pub struct CompanyLifecycle {

@@ -1,4 +1,4 @@
-//! What tokens cost by list (docs/budgets.md#prices).
+//! What tokens cost by list, whatever a flat plan makes of it.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Open pull requests are watched (docs/tickets.md#after-the-pull-request).
+//! Open pull requests are watched until they are merged or closed.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -26,8 +26,10 @@ reason, do one piece of work, say what you did, and stop.
 4. Work in small steps that somebody else can check. Keep to the conventions
    of the project.
 5. Comment on the issue what you did, what you found, and what is left.
-6. Set the status that is true: `in_review` when somebody should look, `done`
-   when it is finished, `blocked` with the reason when you cannot go on.
+6. Set the status that is true: `done` when it is finished; `in_review` when
+   somebody should look, which hands it to whoever has the parent, else to your
+   manager; `blocked` with the reason when you cannot go on. What you leave in
+   another status nobody takes up by itself.
 7. Release what you do not finish.
 
 Ask the person or agent you report to when a decision is not yours. Never write
@@ -55,8 +57,8 @@ const CEO_HEARTBEAT: &str = "\
 
 1. Why were you woken? Answer that first.
 2. What waits for you: approvals that were decided, questions, comments.
-3. What is stuck: blocked issues, issues in progress without news, agents that
-   are paused or out of budget.
+3. What is stuck: `GET /api/companies/{companyId}/stuck-issues` names the
+   issues that nothing moves, and why. Agents that are paused or out of budget.
 4. Does every active goal have a next step that somebody owns? If not, write
    the issue, with what is wanted and how it will be known to be finished, and
    assign it.

@@ -1,5 +1,4 @@
-//! The instructions bundle of an agent: the files that tell it how to work
-//! (docs/workspaces.md#instructions).
+//! The instructions bundle of an agent: the files that tell it how to work.
 
 mod defaults;
 mod path;
@@ -14,8 +13,7 @@ pub use path::{BundlePath, PathFault};
 
 use crate::string_enum;
 
-/// A file of a bundle has at most so many bytes
-/// (docs/workspaces.md#instructions).
+/// A file of a bundle has at most so many bytes.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 /// A bundle has at most so many files.
 pub const MAX_FILES: usize = 200;

@@ -8,7 +8,7 @@ use super::DEFAULT_ENTRY;
 
 /// The path of a file within a bundle: relative, in NFC, with `/` between its
 /// segments, the same file on every file system, and never outside of the
-/// bundle (docs/workspaces.md#bundle-paths).
+/// bundle.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct BundlePath(String);
@@ -61,7 +61,7 @@ impl BundlePath {
     ///
     /// # Errors
     /// Says what is wrong with the path.
-    pub fn new(text: &str) -> Result<Self, PathFault> {
+    pub fn parse(text: &str) -> Result<Self, PathFault> {
         if text.is_empty() {
             return Err(PathFault::Empty);
         }
@@ -137,7 +137,7 @@ impl core::fmt::Display for BundlePath {
 impl<'de> Deserialize<'de> for BundlePath {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::new(&text).map_err(serde::de::Error::custom)
+        Self::parse(&text).map_err(serde::de::Error::custom)
     }
 }
 
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_path_is_written_in_one_way_only() {
-        let read = |text: &str| BundlePath::new(text).map(|path| path.0);
+        let read = |text: &str| BundlePath::parse(text).map(|path| path.0);
         assert_eq!(
             read("notes\\week 1/plan.md"),
             Ok("notes/week 1/plan.md".into())
@@ -260,20 +260,20 @@ mod tests {
             ("1/2/3/4/5/6/7/8/9", PathFault::TooDeep),
         ];
         for (text, fault) in tricks {
-            assert_eq!(BundlePath::new(text), Err(fault), "{text:?}");
+            assert_eq!(BundlePath::parse(text), Err(fault), "{text:?}");
         }
-        assert_eq!(BundlePath::new(&"x".repeat(201)), Err(PathFault::TooLong));
+        assert_eq!(BundlePath::parse(&"x".repeat(201)), Err(PathFault::TooLong));
         assert_eq!(
-            BundlePath::new(&"x".repeat(1 << 20)),
+            BundlePath::parse(&"x".repeat(1 << 20)),
             Err(PathFault::TooLong)
         );
         let wide = "\u{4e00}".repeat(100);
-        assert_eq!(BundlePath::new(&wide), Err(PathFault::SegmentTooLong));
+        assert_eq!(BundlePath::parse(&wide), Err(PathFault::SegmentTooLong));
     }
 
     #[test]
     fn a_file_and_a_folder_cannot_have_one_name() {
-        let path = |text| BundlePath::new(text).unwrap();
+        let path = |text| BundlePath::parse(text).unwrap();
         assert!(path("a").clashes_with(&path("a/b")));
         assert!(path("a/b/c").clashes_with(&path("a/b")));
         assert!(!path("a").clashes_with(&path("ab/c")));

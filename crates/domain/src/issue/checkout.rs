@@ -1,4 +1,4 @@
-//! The decision on a checkout (docs/issues.md#checkout).
+//! The decision on a checkout: an issue has one owner, and one run of it works at a time.
 
 use super::lease::Lease;
 use super::lifecycle::{IssueStatus, Progress};

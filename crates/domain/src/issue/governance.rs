@@ -1,4 +1,4 @@
-//! Which issues are governed (docs/issues.md#governed-issues).
+//! Which issues are governed: agents do not end them by themselves.
 
 use crate::id::ProjectId;
 

@@ -1,4 +1,4 @@
-//! The lease of an issue: who works on it right now (docs/issues.md#leases).
+//! The lease of an issue: who works on it right now.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::id::{AgentId, CompanyId, IssueId, RunId};
 use crate::time::Timestamp;
 
 /// How long a lease lasts that no run holds, counted from the holder's last
-/// change (docs/issues.md#leases).
+/// change.
 pub const AGENT_LEASE: Duration = Duration::from_secs(15 * 60);
 
 /// Who holds a lease.

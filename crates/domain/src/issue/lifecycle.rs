@@ -1,5 +1,4 @@
-//! Where issues can stand and what they may become
-//! (docs/lifecycles.md#issues-moved-by-agents).
+//! Where issues can stand and what they may become.
 
 mod progress;
 
@@ -83,9 +82,8 @@ impl Mover {
 impl Lifecycle for IssueStatus {
     const SUBJECT: &'static str = "an issue";
 
-    /// The table that agents keep to
-    /// (docs/lifecycles.md#issues-moved-by-agents); the board has one of its
-    /// own. What ends is left only by reopening.
+    /// The table that agents keep to; the board has one of its own. What ends is left only by
+    /// reopening.
     fn successors(self) -> &'static [Self] {
         match self {
             Self::Backlog => &[Self::Todo, Self::InProgress, Self::Cancelled],
@@ -113,9 +111,7 @@ impl IssueStatus {
     /// What a reopened issue may become.
     pub const REOPENED: &'static [Self] = &[Self::Backlog, Self::Todo];
 
-    /// What `mover` may change this status to
-    /// (docs/lifecycles.md#issues-moved-by-agents). The status itself is never
-    /// listed.
+    /// What `mover` may change this status to. The status itself is never listed.
     pub fn successors_for(self, mover: Mover) -> &'static [Self] {
         match mover {
             Mover::Agent => self.successors(),

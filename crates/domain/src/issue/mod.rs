@@ -1,10 +1,12 @@
-//! Issues: the unit of work (docs/issues.md).
+//! Issues: the unit of work.
 
 mod checkout;
+mod creation;
 mod governance;
 mod lease;
 mod lifecycle;
 mod position;
+mod stuck;
 
 use serde::Serialize;
 
@@ -16,12 +18,14 @@ pub use checkout::{
     CheckoutConflict, CheckoutDecision, CheckoutFacts, CheckoutRequest, ConflictReason,
     DEFAULT_EXPECTED,
 };
+pub use creation::NewIssue;
 pub use governance::Governance;
 pub use lease::{AGENT_LEASE, Holder, Lease};
 pub use lifecycle::{
     IssueStatus, Moved, Mover, Priority, Progress, ProgressRecord, StatusMismatch,
 };
 pub use position::{DiffSide, LineNumber, Position, ReviewVerdict};
+pub use stuck::{StuckIssue, StuckReason};
 
 use crate::Document;
 use crate::actor::company_owned;
@@ -137,8 +141,7 @@ pub struct Issue {
     #[serde(flatten, serialize_with = "fields::show::<_, fields::AssignedTo, _>")]
     #[cfg_attr(feature = "openapi", schema(value_type = fields::AssignedTo))]
     pub assignee: Assignment,
-    /// The agent whose work is reviewed, or was sent back to it
-    /// (docs/issues.md#reviews).
+    /// The agent whose work is reviewed, or was sent back to it.
     #[serde(rename = "implementerAgentId")]
     pub implementer: Option<AgentId>,
     /// Who made it.
@@ -168,7 +171,7 @@ pub struct Issue {
 }
 
 impl Issue {
-    /// A chain of parents is at most so long (docs/issues.md#hierarchy).
+    /// A chain of parents is at most so long.
     pub const MAX_DEPTH: usize = 32;
 
     /// Where it stands.

@@ -51,6 +51,8 @@ fn hostile_bodies() -> BTreeMap<&'static str, String> {
             "almost the longest name",
             filled(&format!("@{} ", "a".repeat(199))),
         ),
+        ("names of nobody", filled("@nobody ")),
+        ("marks and ats", filled("\u{301}@")),
         ("one word", filled("a")),
         ("one word after @", format!("@{}", filled("a"))),
         ("backticks", filled("`")),
@@ -138,7 +140,7 @@ fn work_doubles_with_the_body() {
 fn a_hostile_body_does_not_hide_what_comes_first() {
     let agents = index(&[("Ada", "ada")]);
     for (what, body) in hostile_bodies() {
-        let found = agents.mentions(&format!("@Ada, see:\n\n{body}"));
+        let found = agents.mentions(&format!("@Ada, see:\n\n{body}")).agents;
         assert_eq!(found.first(), Some(&agent(1)), "{what}");
     }
 }
@@ -147,7 +149,8 @@ fn a_hostile_body_does_not_hide_what_comes_first() {
 fn the_counter_sees_the_walk_along_a_name() {
     let agents = index(&[("abcdefgh", "x")]);
     let (walked, skipped) = (work(&agents, "@abcdefg!"), work(&agents, "%abcdefg!"));
-    assert_eq!(walked, skipped + "abcdefg!".len());
+    // Once along the names, once for what names nobody.
+    assert_eq!(walked, skipped + "abcdefg!".len() + "abcdefg".len());
 }
 
 #[test]

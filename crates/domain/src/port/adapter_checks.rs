@@ -38,7 +38,8 @@ pub enum AdapterCheckError {
 pub type AdapterCheckFuture<'a> =
     Pin<Box<dyn Future<Output = Result<AdapterCheck, AdapterCheckError>> + Send + 'a>>;
 
-/// Looks at whether agents could run on this server (docs/agents.md#is-it-ready).
+/// Looks at whether agents could run on this server.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait AdapterChecks: Send + Sync {
     /// Checks one. It may start the program of the agent, and takes up to a minute: not
     /// to be called in a transaction. It goes to its end when the future is dropped.

@@ -114,8 +114,7 @@ pub trait ApprovalReads {
     ) -> Result<Page<ApprovalComment, ApprovalCommentCursor>, StoreError>;
 
     /// The plan approval that still has to be decided and is linked to the
-    /// issue or to one of its ancestors; such an issue cannot be worked on
-    /// (docs/approvals.md#pending-plans).
+    /// issue or to one of its ancestors; such an issue cannot be worked on.
     fn undecided_blocking(
         &mut self,
         company: CompanyScope,

@@ -1,11 +1,12 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Locked, StoreError};
+use super::{Locked, StartConditionInputs, StoreError};
 use crate::actor::{CompanyScope, InstanceScope, Scope};
 use crate::company::{Company, CompanyStatus};
 use crate::dashboard::{Badges, Cutoffs, DashboardMetrics};
 use crate::id::CompanyId;
+use crate::instance_figures::InstanceFigures;
 use crate::page::{CreationKey, Page, PageRequest};
 
 /// The place of a company in a list.
@@ -46,6 +47,13 @@ pub trait CompanyReads {
 
     /// What waits for somebody's attention in a company.
     fn badges(&mut self, company: CompanyScope) -> Result<Badges, StoreError>;
+
+    /// The figures of the instance. Wakes are asked what a claim with these `terms` would ask.
+    fn instance_figures(
+        &mut self,
+        scope: InstanceScope,
+        terms: &StartConditionInputs,
+    ) -> Result<InstanceFigures, StoreError>;
 }
 
 /// Writes of companies.

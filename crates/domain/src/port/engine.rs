@@ -61,6 +61,15 @@ pub struct RenewedRun {
     pub stop_reason: Option<crate::run::RunErrorCode>,
 }
 
+/// Open issues of which it is noted wrongly whether they are stuck.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StuckChanges {
+    /// The issues.
+    pub issues: Vec<IssueId>,
+    /// The last one that was looked at; `None` when there are no more.
+    pub next: Option<IssueId>,
+}
+
 /// What only the engine looks for.
 pub trait EngineReads {
     /// Runs whose lease expired, oldest first, at most `limit`.
@@ -117,6 +126,32 @@ pub trait EngineReads {
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<(CompanyScope, AgentId)>, StoreError>;
+
+    /// For each company a number that is another one when something changed, or the lease of an
+    /// agent has expired by `now`.
+    fn change_counts(
+        &mut self,
+        scope: InstanceScope,
+        now: Timestamp,
+    ) -> Result<Vec<(CompanyScope, i64)>, StoreError>;
+
+    /// Of the open issues of a company after `after`, by id, at most `limit`: those of which it is
+    /// noted wrongly whether and why they are stuck. Says also where to go on.
+    fn to_note_stuck(
+        &mut self,
+        company: CompanyScope,
+        now: Timestamp,
+        after: Option<IssueId>,
+        limit: usize,
+    ) -> Result<StuckChanges, StoreError>;
+
+    /// Issues that are noted as stuck although nothing is to be done for them any more, at most
+    /// `limit`.
+    fn wrongly_stuck(
+        &mut self,
+        company: CompanyScope,
+        limit: usize,
+    ) -> Result<Vec<IssueId>, StoreError>;
 
     /// Agents and companies that are stopped by a budget although it is not
     /// used up in `month`: those to resume.

@@ -56,6 +56,13 @@ pub trait ExecutionWorkspaceReads {
         workspace: WorkspaceId,
     ) -> Result<Option<IssueId>, StoreError>;
 
+    /// The worktrees of a workspace of a project that were not removed, by branch.
+    fn of_workspace(
+        &mut self,
+        company: CompanyScope,
+        workspace: WorkspaceId,
+    ) -> Result<Vec<ExecutionWorkspace>, StoreError>;
+
     /// The worktree that a run works in.
     fn of_run(
         &mut self,

@@ -144,8 +144,19 @@ pub enum AgreedWork {
     Present,
 }
 
-/// Does outside of the store what approvals ask for (docs/tickets.md). Not to be
-/// called in a transaction.
+/// Where the remote of a workspace is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteAddresses {
+    /// The address that names the repository and its forge.
+    pub named: String,
+    /// Where is fetched from, by the rules of the source that rewrite addresses.
+    pub fetch: String,
+    /// Where is pushed to.
+    pub push: String,
+}
+
+/// Does outside of the store what approvals ask for. Not to be called in a transaction.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait GovernedWork: Send + Sync {
     /// The server that does it.
     fn server(&self) -> InstanceId;
@@ -182,4 +193,11 @@ pub trait GovernedWork: Send + Sync {
     /// somebody who is about to ask the board for a pull request: what the board is to
     /// be shown of it, one row for each worktree.
     fn sync(&self, company: CompanyScope, issue: IssueId) -> WorktreeFuture<'_, Vec<Value>>;
+
+    /// The addresses that a ticket of a workspace would get now; `None` without a remote.
+    fn addresses(
+        &self,
+        company: CompanyScope,
+        workspace: WorkspaceId,
+    ) -> WorktreeFuture<'_, Option<RemoteAddresses>>;
 }

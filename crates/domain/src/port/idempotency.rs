@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 use super::StoreError;
 use crate::time::Timestamp;
 
-/// An answer kept for the repetition of its request
-/// (docs/access.md#idempotency-keys).
+/// An answer kept for the repetition of its request: whoever sends the same request again under
+/// the same key gets it once more, and nothing is done twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredResponse {
     /// Who asked: a name for the credential.

@@ -114,6 +114,7 @@ pub struct ExternalListing {
 /// The folders of the server's machine that external bundles are in. Each
 /// access finds its way anew, from a folder the operator allows downwards,
 /// and follows no link on it.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait InstructionFiles: Send + Sync {
     /// Where the managed files of an agent would lie, for people.
     fn managed_root(&self, company: CompanyId, agent: AgentId) -> String;

@@ -4,7 +4,10 @@ use super::{Locked, NewLease, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::board::BoardMember;
 use crate::id::{AgentId, CommentId, GoalId, IssueId, LabelId, ProjectId};
-use crate::issue::{Assignee, Comment, Governance, Issue, IssueRef, IssueStatus, Lease, Priority};
+use crate::issue::{
+    Assignee, Comment, Governance, Issue, IssueRef, IssueStatus, Lease, Priority, StuckIssue,
+    StuckReason,
+};
 use crate::page::{CreationKey, Order, Page, PageRequest};
 use crate::run::Run;
 use crate::search::SearchQuery;
@@ -85,6 +88,9 @@ pub struct IssueFilter {
     /// With any of these labels.
     pub labels: Vec<LabelId>,
 }
+
+/// The place of an issue among those that are stuck.
+pub type StuckCursor = CreationKey<IssueId>;
 
 /// Reads of issues.
 pub trait IssueReads {
@@ -170,6 +176,25 @@ pub trait IssueReads {
         company: CompanyScope,
         issues: &[IssueId],
     ) -> Result<Vec<Lease>, StoreError>;
+
+    /// Why an issue is stuck at `now`; `None` when it is not, or not open.
+    fn why_stuck(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+        now: Timestamp,
+    ) -> Result<Option<StuckReason>, StoreError>;
+
+    /// Issues that were noted as stuck, those first that are so for the longest time.
+    fn list_stuck(
+        &mut self,
+        company: CompanyScope,
+        page: &PageRequest<StuckCursor>,
+    ) -> Result<Page<StuckIssue, StuckCursor>, StoreError>;
+
+    /// How many issues are noted as stuck, for each reason that there is.
+    fn count_stuck(&mut self, company: CompanyScope)
+    -> Result<Vec<(StuckReason, i64)>, StoreError>;
 }
 
 /// Writes of issues.
@@ -224,6 +249,14 @@ pub trait IssueWrites {
         company: CompanyScope,
         issue: IssueId,
     ) -> Result<Vec<Locked<Issue>>, StoreError>;
+
+    /// Notes why a locked issue is stuck, or that it is not. Says whether that is new.
+    fn note_stuck(
+        &mut self,
+        issue: &Locked<Issue>,
+        reason: Option<StuckReason>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
 
     /// Ends every lease that a locked run holds. The issues need no lock: only
     /// a live run is given a lease, and this one is held here.

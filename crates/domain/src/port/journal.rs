@@ -89,6 +89,7 @@ pub trait ActivityReads {
 
 /// What happened in this transaction. Rows are gathered and written when the
 /// body ends, so that the company's event counter is held only for an instant.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait Journal {
     /// Records an activity.
     fn activity(&mut self, activity: Activity);

@@ -19,11 +19,15 @@ pub enum ObjectError {
     Failed(#[source] Box<dyn core::error::Error + Send + Sync>),
 }
 
+/// Looks at some objects, and says whether it has seen enough.
+pub type ObjectVisitor<'a> = dyn FnMut(&[ObjectName]) -> ControlFlow<()> + 'a;
+
 /// Keeps the bytes of attachments.
 ///
 /// Every method may wait for a disk or a network, so it is called on a thread
 /// that may, and never within a transaction. Nothing of an object is seen
 /// before it is whole and durable.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait ObjectStore: Send + Sync {
     /// The kind of place this is.
     fn provider(&self) -> Provider;
@@ -52,10 +56,10 @@ pub trait ObjectStore: Send + Sync {
     /// Shows `visit` every object that was written before an instant, some at
     /// a time, until it has seen enough. What workforce did not put there is
     /// left out.
-    fn each_before(
+    fn each_before<'a>(
         &self,
         before: Timestamp,
-        visit: &mut dyn FnMut(&[ObjectName]) -> ControlFlow<()>,
+        visit: &'a mut ObjectVisitor<'a>,
     ) -> Result<(), ObjectError>;
 
     /// Removes what writers left behind that came to no end and wrote nothing
@@ -65,6 +69,7 @@ pub trait ObjectStore: Send + Sync {
 
 /// An object that is being written. One that is dropped unfinished leaves
 /// nothing behind.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait ObjectWriter: Send {
     /// Adds bytes at the end.
     ///

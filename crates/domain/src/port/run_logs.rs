@@ -1,4 +1,4 @@
-//! The output of runs (docs/heartbeats.md#logs).
+//! The output of runs, which is kept beside the store.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -58,6 +58,7 @@ impl LogSlice {
 pub struct LogError(#[source] pub Box<dyn core::error::Error + Send + Sync>);
 
 /// Where the output of runs is kept.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait RunLogs: Send + Sync {
     /// At most `limit` bytes of a run's log from `offset` on; empty for a run
     /// that wrote nothing.

@@ -11,12 +11,14 @@ use crate::string_enum;
 use crate::time::Timestamp;
 
 /// Tells the time.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait Clock: Send + Sync {
     /// The present instant.
     fn now(&self) -> Timestamp;
 }
 
 /// Gives out ids.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait Ids: Send + Sync {
     /// A new UUID v7. Convert it into the kind at hand.
     fn next(&self) -> Uuid;
@@ -55,7 +57,8 @@ impl core::fmt::Debug for MintedToken {
     }
 }
 
-/// Makes credentials and their digests (docs/access.md#callers).
+/// Makes credentials, which are shown once, and the digests by which they are found.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait Tokens: Send + Sync {
     /// A new credential with 256 random bits.
     fn mint(&self, kind: TokenKind) -> MintedToken;
@@ -103,9 +106,9 @@ pub enum KeyChangeError {
     Failed(#[source] Box<dyn core::error::Error + Send + Sync>),
 }
 
-/// Seals what may not lie in plain text at rest (docs/secrets.md#sealing). Each
-/// value has a key of its own, which is sealed under a master key. Values
-/// sealed under former master keys open until those are forgotten.
+/// Seals what may not lie in plain text at rest. Each value has a key of its own, which is sealed
+/// under a master key. Values sealed under former master keys open until those are forgotten.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait Vault: Send + Sync {
     /// Seals `plain` under the current master key; it opens only with the same
     /// `context`.
@@ -148,8 +151,8 @@ pub trait Vault: Send + Sync {
     fn forget_former_keys(&self) -> Result<(), KeyChangeError>;
 }
 
-/// Takes the values of a run's secrets out of what the run writes
-/// (docs/secrets.md#scrubbing).
+/// Takes the values of a run's secrets out of what the run writes.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait TextScrubber: Send + Sync {
     /// The same text without the values, or `None` when it has none of them.
     fn scrub(&self, text: &str) -> Option<String>;
@@ -160,6 +163,7 @@ pub trait TextScrubber: Send + Sync {
 }
 
 /// Told when the engine has something to do at once.
+#[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait EngineSignal: Send + Sync {
     /// By which means runs are contained; none when they are not.
     fn containment(&self) -> Vec<&'static str> {
@@ -170,7 +174,7 @@ pub trait EngineSignal: Send + Sync {
     fn nudge(&self);
 
     /// A call was made with this run's credential, which is a sign of life: the
-    /// run's idle limit counts from here again (docs/heartbeats.md#processes).
+    /// run's idle limit counts from here again.
     /// Without effect for a run that is not live on this server.
     fn run_is_active(&self, _run: crate::id::RunId) {}
 
@@ -189,6 +193,11 @@ pub trait EngineSignal: Send + Sync {
     /// look that the store answered.
     fn is_dispatching(&self, _now: Timestamp) -> bool {
         true
+    }
+
+    /// At most so many runs are live at once on this server.
+    fn instance_cap(&self) -> i64 {
+        i64::MAX
     }
 
     /// When due wakes were last looked for and the store answered; `None`

@@ -8,13 +8,13 @@ use core::time::Duration;
 use super::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
     AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
-    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
-    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
-    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, PullRequestWatchReads,
-    PullRequestWatchWrites, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
-    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, StreamTicketReads,
-    StreamTicketWrites,
+    CompanyWrites, Connections, CredentialReads, CredentialWrites, EngineReads, EngineWrites,
+    EventFeed, ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites,
+    IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal,
+    LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites,
+    PullRequestWatchReads, PullRequestWatchWrites, RevisionReads, RevisionWrites, RunReads,
+    RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites,
+    StreamTicketReads, StreamTicketWrites,
 };
 use crate::corrupt::Corrupt;
 use crate::instructions::BundleFault;
@@ -115,9 +115,9 @@ pub enum Verdict {
 }
 
 /// Reads within a read-only transaction: one consistent picture.
-type ReadBody<'a> = dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + 'a;
+pub type ReadBody<'a> = dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + 'a;
 /// Reads and writes within one transaction.
-type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
+pub type WriteBody<'a> = dyn FnMut(&mut dyn Tx) -> Result<Verdict, StoreError> + 'a;
 
 /// Writes that are brought to a store together. They are numbered from 0.
 pub trait WriteQueue: Send {
@@ -201,6 +201,11 @@ pub trait Store: Send + Sync {
     /// better be handed to it together.
     fn has_one_writer(&self) -> bool {
         false
+    }
+
+    /// How its pool of connections is used; `None` when it has none.
+    fn connections(&self) -> Option<Connections> {
+        None
     }
 
     /// Tells of the events that transactions of this store, and of others on

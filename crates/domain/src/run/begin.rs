@@ -27,8 +27,7 @@ pub struct RunStart {
     pub session_resumed: Option<bool>,
     /// The text that its program is given.
     pub prompt: Option<PromptDigest>,
-    /// Whether its agent may say later how it ended
-    /// (docs/heartbeats.md#callback).
+    /// Whether its agent may say later how it ended.
     pub may_be_completed: bool,
 }
 

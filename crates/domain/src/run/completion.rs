@@ -1,4 +1,4 @@
-//! Runs that end when their agent says so (docs/heartbeats.md#callback).
+//! Runs that end when their agent says so.
 
 use alloc::string::String;
 

@@ -23,6 +23,28 @@ pub enum RunOutcome {
     Lost(RunErrorCode),
 }
 
+impl RunOutcome {
+    /// The status of a run that ended so.
+    pub const fn status(self) -> RunStatus {
+        match self {
+            Self::Succeeded => RunStatus::Succeeded,
+            Self::Failed(_) | Self::Lost(_) => RunStatus::Failed,
+            Self::TimedOut(_) => RunStatus::TimedOut,
+            Self::Stopped(_) => RunStatus::Cancelled,
+        }
+    }
+
+    /// Why it ended otherwise than well.
+    pub const fn error_code(self) -> Option<RunErrorCode> {
+        match self {
+            Self::Succeeded => None,
+            Self::Failed(code) | Self::Lost(code) | Self::TimedOut(code) | Self::Stopped(code) => {
+                Some(code)
+            }
+        }
+    }
+}
+
 /// The text with which a run ended is kept up to this length.
 pub const MAX_RESULT_BYTES: usize = 16 * 1024;
 
@@ -124,15 +146,9 @@ impl Run {
     ) -> Result<RunOutcome, IllegalTransition<RunStatus>> {
         let asked = self.stop_reason.map(RunOutcome::Stopped);
         let outcome = asked.unwrap_or(end.outcome);
-        let (status, error_code) = match outcome {
-            RunOutcome::Succeeded => (RunStatus::Succeeded, None),
-            RunOutcome::Failed(code) | RunOutcome::Lost(code) => (RunStatus::Failed, Some(code)),
-            RunOutcome::TimedOut(code) => (RunStatus::TimedOut, Some(code)),
-            RunOutcome::Stopped(code) => (RunStatus::Cancelled, Some(code)),
-        };
-        self.status = self.status.transition_to(status)?;
+        self.status = self.status.transition_to(outcome.status())?;
         end.replace_nul();
-        self.error_code = error_code;
+        self.error_code = outcome.error_code();
         self.error = end.error;
         self.exit_code = end.exit_code;
         self.signal = end.signal;

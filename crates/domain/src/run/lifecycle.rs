@@ -1,4 +1,4 @@
-//! Where runs and wakes stand (docs/lifecycles.md#heartbeat-runs).
+//! Where runs and wakes stand.
 
 use crate::lifecycle::Lifecycle;
 use crate::string_enum;
@@ -28,8 +28,6 @@ string_enum! {
         Pending = "pending",
         /// A run answers it; terminal.
         Dispatched = "dispatched",
-        /// There was nothing to do; terminal.
-        Skipped = "skipped",
         /// Withdrawn; terminal.
         Cancelled = "cancelled",
     }
@@ -65,8 +63,8 @@ impl Lifecycle for WakeStatus {
 
     fn successors(self) -> &'static [Self] {
         match self {
-            Self::Pending => &[Self::Dispatched, Self::Skipped, Self::Cancelled],
-            Self::Dispatched | Self::Skipped | Self::Cancelled => &[],
+            Self::Pending => &[Self::Dispatched, Self::Cancelled],
+            Self::Dispatched | Self::Cancelled => &[],
         }
     }
 }

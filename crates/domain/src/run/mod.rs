@@ -1,4 +1,4 @@
-//! Heartbeat runs: one execution of an agent (docs/heartbeats.md).
+//! Heartbeat runs: one execution of an agent.
 
 mod begin;
 mod completion;
@@ -28,8 +28,7 @@ string_enum! {
     pub enum RunKind {
         /// Works on an issue and holds its lease.
         Execution = "execution",
-        /// Answers a mention: reads and comments, cannot check out
-        /// (docs/heartbeats.md#run-kinds).
+        /// Answers a mention: reads and comments, cannot check out.
         Consult = "consult",
         /// Not about one issue.
         General = "general",

@@ -1,4 +1,4 @@
-//! What a start waits for (docs/heartbeats.md#claims).
+//! What a start waits for: a wake becomes a run when every condition holds.
 
 use crate::string_enum;
 

@@ -1,4 +1,4 @@
-//! Secrets: what agents are given and nobody is shown (docs/secrets.md).
+//! Secrets: what agents are given and nobody is shown.
 
 mod reference;
 mod sensitive;
@@ -53,8 +53,7 @@ pub struct Secret {
     pub external_ref: Option<ExternalRef>,
     /// What it is for.
     pub description: Option<Description>,
-    /// The repositories that it is the token for; no two of a company say the same
-    /// (docs/tickets.md#forges).
+    /// The repositories that it is the token for; no two of a company say the same.
     pub token_for: Option<RepositoryPrefix>,
     /// The number of its newest version; 0 when its value is kept elsewhere.
     #[cfg_attr(feature = "openapi", schema(minimum = 0))]
@@ -89,7 +88,7 @@ pub struct SecretVersion {
 }
 
 /// What the value of a version is sealed for, so that it opens nowhere else:
-/// company, secret and version (docs/secrets.md#sealing).
+/// company, secret and version.
 pub fn seal_context(company: CompanyId, secret: SecretId, version: i32) -> String {
     alloc::format!("secret {company} {secret} {version}")
 }
@@ -107,7 +106,7 @@ impl SecretValue {
     ///
     /// # Errors
     /// Says what is wrong with the text, and nothing of the text itself.
-    pub fn new(text: &str) -> Result<Self, TextError> {
+    pub fn parse(text: &str) -> Result<Self, TextError> {
         if text.is_empty() {
             return Err(TextError::Empty);
         }
@@ -136,7 +135,7 @@ impl core::fmt::Debug for SecretValue {
 impl<'de> serde::Deserialize<'de> for SecretValue {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::new(&text).map_err(serde::de::Error::custom)
+        Self::parse(&text).map_err(serde::de::Error::custom)
     }
 }
 
@@ -153,7 +152,7 @@ impl ExternalRef {
     ///
     /// # Errors
     /// Says what is wrong with the text.
-    pub fn new(provider: SecretProvider, text: &str) -> Result<Self, TextError> {
+    pub fn parse(provider: SecretProvider, text: &str) -> Result<Self, TextError> {
         if text.is_empty() {
             return Err(TextError::Empty);
         }
@@ -203,8 +202,7 @@ fn file_fault(path: &str) -> Option<&'static str> {
     }
 }
 
-/// True for what an environment variable can be called
-/// (docs/secrets.md#references).
+/// True for what an environment variable can be called.
 pub fn is_variable_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     let starts = bytes

@@ -1,5 +1,4 @@
-//! References to secrets in the environment of an adapter's configuration
-//! (docs/secrets.md#references).
+//! References to secrets in the environment of an adapter's configuration.
 
 use serde_json::Value;
 

@@ -67,8 +67,7 @@ const COUNTED_TOKENS: [&str; 14] = [
 /// True for names of variables and fields whose values are likely credentials:
 /// `GITHUB_TOKEN`, `apiKey`, `DB_PASSWORD`. Names are compared word by word, so
 /// that `MONKEY`, `maxTokens` and `PUBLIC_KEY` are none; nor are names of
-/// places, as in `TOKEN_FILE` (docs/secrets.md#sensitive-names). Linear in the
-/// name.
+/// places, as in `TOKEN_FILE`. Linear in the name.
 pub fn is_sensitive_name(name: &str) -> bool {
     // The field of a reference to a secret, which is no secret itself.
     if name == "secretId" {

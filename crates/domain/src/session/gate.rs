@@ -1,5 +1,4 @@
-//! Accounts of which a provider wants to hear nothing for a while
-//! (docs/heartbeats.md#provider-limits).
+//! Accounts of which a provider wants to hear nothing for a while.
 
 use core::time::Duration;
 
@@ -78,7 +77,7 @@ mod tests {
     fn gate(noted: i64, until: i64) -> ProviderGate {
         ProviderGate {
             company: Uuid::nil().into(),
-            account: AccountKey::new("x").expect("a key"),
+            account: AccountKey::parse("x").expect("a key"),
             blocked_until: at(until),
             reason: FailureClass::ProviderLimit,
             noted_at: at(noted),

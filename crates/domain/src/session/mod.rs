@@ -1,5 +1,5 @@
 //! Sessions: the conversation that an agent's program keeps about one task from
-//! run to run (docs/heartbeats.md#sessions).
+//! run to run.
 
 mod failure;
 mod gate;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use workforce_domain::approval::{
-    ALLOWED_PREFIXES, BranchFault, check_branch, check_work_branch, is_ticket_key,
+    ALLOWED_PREFIXES, BranchFault, check_branch, check_work_branch, is_ticket_key, may_name_ticket,
 };
 
 #[test]
@@ -72,14 +72,13 @@ fn the_branch_of_a_ticket_has_a_known_beginning() {
 #[test]
 fn keys_of_tickets_have_one_form() {
     for key in ["AB-1", "A1-1", "ABCDEFGHIJKLMNOP-123456789"] {
-        assert!(is_ticket_key(key), "{key}");
+        assert!(is_ticket_key(key) && may_name_ticket(key), "{key}");
     }
     for key in [
         "",
         "AB",
         "AB-",
         "-1",
-        "A-1",
         "1A-1",
         "ab-1",
         "AB-1x",
@@ -89,8 +88,10 @@ fn keys_of_tickets_have_one_form() {
         "AB-1\n",
         "ÄB-1",
     ] {
-        assert!(!is_ticket_key(key), "{key}");
+        assert!(!is_ticket_key(key) && !may_name_ticket(key), "{key}");
     }
+    // An identifier of a company with such a prefix; in a text it may be anything.
+    assert!(may_name_ticket("A-1") && !is_ticket_key("A-1"));
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use uuid::Uuid;
 use workforce_domain::id::AgentId;
-use workforce_domain::mention::{MAX_MENTIONS, MentionIndex, Mentionable};
+use workforce_domain::mention::{MAX_MENTIONS, MentionIndex, Mentionable, Mentions};
 
 /// Every agent that the examples speak of; its number is its id.
 const AGENTS: &[(&str, &str)] = &[
@@ -42,6 +42,7 @@ fn index() -> MentionIndex {
 fn check(body: &str, expected: &[&str]) {
     let found: Vec<&str> = index()
         .mentions(body)
+        .agents
         .into_iter()
         .map(|agent| {
             let number = (1..=AGENTS.len()).find(|number| id(*number) == agent);
@@ -103,6 +104,54 @@ fn an_at_sign_inside_a_word_is_none() {
     check("x_@Ada 1@Ada é@Ada", &[]);
     check("e\u{301}@Ada", &[]);
     check("/@Ada", &["ada"]);
+}
+
+#[test]
+fn after_a_letter_of_a_script_without_addresses_it_is_one() {
+    check("交给@Ada处理", &["ada"]);
+    check("カナ@Ada", &["ada"]);
+    check("ひらがな@李 님@kim", &["li", "kim"]);
+    check("확인@김철수 님", &["kim"]);
+    check("ให้@Ada ดู", &["ada"]);
+    check("को@Ada", &["ada"]);
+    check("ל@Ada و@Code", &["ada", "code"]);
+    // These are written in addresses.
+    check("почта@Ada σ@Ada ա@Ada ｘ@Ada ٣@Ada", &[]);
+}
+
+#[test]
+fn other_commercial_ats_count() {
+    for at in ["＠", "﹫"] {
+        let body = format!("see {at}Ada");
+        assert!(MentionIndex::may_mention(&body));
+        check(&body, &["ada"]);
+    }
+    assert!(!MentionIndex::may_mention("see Ada"));
+}
+
+#[test]
+fn a_word_that_names_nobody_is_told() {
+    let unknown = |body: &str| index().mentions(body).unknown;
+    assert_eq!(
+        unknown("@Scot, @Ada, @scot and @Mary-Ann."),
+        ["scot", "mary-ann"]
+    );
+    assert_eq!(unknown("@Adam's 交给@小明"), ["adam", "小明"]);
+    let link = format!("[@Gone](agent://{})", id(99));
+    assert_eq!(unknown(&link), ["gone"]);
+    for body in [
+        "ada@nowhere.example",
+        "`@decorator` and @2x, @ home",
+        "> @quoted",
+        "import @types/node",
+        "@Ada @Code",
+    ] {
+        assert_eq!(unknown(body), Vec::<String>::new(), "{body}");
+    }
+    let long = format!("@{}", "a".repeat(1000));
+    assert_eq!(unknown(&long)[0].len(), 64);
+    let many: String = (0..50).map(|n| format!("@nobody{n} ")).collect();
+    assert_eq!(unknown(&many).len(), 20);
 }
 
 #[test]
@@ -209,25 +258,28 @@ fn at_most_twenty_are_mentioned() {
     }));
     let body: String = (1..=50).map(|number| format!("@agent-{number} ")).collect();
     let expected: Vec<AgentId> = (1..=MAX_MENTIONS).map(id).collect();
-    assert_eq!(crowd.mentions(&body), expected);
+    assert_eq!(crowd.mentions(&body).agents, expected);
 
     let twins = MentionIndex::new((1..=50).map(|number| Mentionable {
         id: id(number),
         name: "Twin".into(),
         url_key: format!("twin-{number}"),
     }));
-    assert_eq!(twins.mentions("@Twin"), expected);
+    assert_eq!(twins.mentions("@Twin").agents, expected);
 }
 
 #[test]
 fn an_index_of_nobody_finds_nobody() {
-    assert_eq!(MentionIndex::new([]).mentions("@Ada"), []);
+    assert_eq!(MentionIndex::new([]).mentions("@Ada").agents, []);
     let nameless = Mentionable {
         id: id(1),
         name: " @ ".into(),
         url_key: String::new(),
     };
-    assert_eq!(MentionIndex::new([nameless]).mentions("@ @@ @ "), []);
+    assert_eq!(
+        MentionIndex::new([nameless]).mentions("@ @@ @ "),
+        Mentions::default()
+    );
 }
 
 /// Pieces of Markdown that mean something to the scanner.
@@ -268,7 +320,7 @@ fn piece() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_text_makes_it_panic(pieces in proptest::collection::vec(piece(), 0..60)) {
-        let found = index().mentions(&pieces.concat());
+        let found = index().mentions(&pieces.concat()).agents;
         prop_assert!(found.len() <= MAX_MENTIONS);
         for (place, agent) in found.iter().enumerate() {
             prop_assert!(!found[..place].contains(agent), "each once");
@@ -284,7 +336,7 @@ proptest! {
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == ' ');
         if plain && !name.trim().is_empty() {
             let body = format!("hello @{}, {body}", name.trim());
-            prop_assert!(index.mentions(&body).contains(&id(1)));
+            prop_assert!(index.mentions(&body).agents.contains(&id(1)));
         }
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use workforce_domain::money::{Budget, Cents, MoneyError};
 
 fn parse(text: &str) -> Result<String, MoneyError> {
-    Cents::parse_json(text).map(|amount| amount.to_string())
+    Cents::parse(text).map(|amount| amount.to_string())
 }
 
 #[track_caller]
@@ -83,7 +83,7 @@ fn what_is_no_json_number_is_refused() {
 
 #[test]
 fn budgets_are_whole_cents() {
-    let budget = |text| Budget::parse_json(text).map(Budget::cents);
+    let budget = |text| Budget::parse(text).map(Budget::cents);
     assert_eq!(budget("5.0"), Ok(5));
     assert_eq!(budget("5e2"), Ok(500));
     assert_eq!(budget("0"), Ok(0));
@@ -102,7 +102,7 @@ fn sums_and_differences_keep_their_bounds() {
     let most = Cents::from_micros(i64::MAX);
     assert_eq!(most.checked_add(Cents::from_micros(1)), None);
     assert_eq!(Cents::ZERO.saturating_sub(most), Cents::ZERO);
-    assert_eq!(Cents::from_whole(i64::MAX), Err(MoneyError::TooLarge));
+    assert_eq!(Cents::from_cents(i64::MAX), Err(MoneyError::TooLarge));
     assert_eq!(Cents::from_micros(-300_000).to_string(), "-0.3");
     assert_eq!(
         Cents::from_micros(i64::MIN).to_string(),
@@ -125,27 +125,27 @@ proptest! {
     #[test]
     fn what_is_printed_reads_back(micros in 0_i64..=i64::MAX) {
         let amount = Cents::from_micros(micros);
-        prop_assert_eq!(Cents::parse_json(&amount.to_string()), Ok(amount));
+        prop_assert_eq!(Cents::parse(&amount.to_string()), Ok(amount));
     }
 
     #[test]
     fn the_exponent_only_moves_the_point(micros in 0_i64..=i64::MAX, fraction in 0_usize..40) {
         let exponent = i64::try_from(fraction).unwrap() - 6;
         let text = format!("{}e{exponent}", decimal(&micros.to_string(), fraction));
-        prop_assert_eq!(Cents::parse_json(&text), Ok(Cents::from_micros(micros)), "{}", text);
+        prop_assert_eq!(Cents::parse(&text), Ok(Cents::from_micros(micros)), "{}", text);
     }
 
     #[test]
     fn nothing_makes_it_panic(text in "\\PC{0,40}") {
-        let _ = Cents::parse_json(&text);
-        let _ = Budget::parse_json(&text);
+        let _ = Cents::parse(&text);
+        let _ = Budget::parse(&text);
     }
 
     #[test]
     fn no_number_makes_it_panic(text in "-?[0-9]{0,40}(\\.[0-9]{0,40})?([eE][+-]?[0-9]{0,25})?") {
-        if let Ok(amount) = Cents::parse_json(&text) {
+        if let Ok(amount) = Cents::parse(&text) {
             prop_assert!(amount >= Cents::ZERO);
-            prop_assert_eq!(Cents::parse_json(&amount.to_string()), Ok(amount));
+            prop_assert_eq!(Cents::parse(&amount.to_string()), Ok(amount));
         }
     }
 }

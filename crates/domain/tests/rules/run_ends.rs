@@ -1,4 +1,4 @@
-//! How runs come to their end (docs/heartbeats.md#outcomes).
+//! How runs come to their end.
 
 use uuid::Uuid;
 use workforce_domain::lifecycle::Lifecycle;
@@ -133,8 +133,8 @@ fn texts_are_stored_without_nul() {
 
 #[test]
 fn the_end_tells_what_the_program_told() {
-    let known = SessionId::new("known").unwrap();
-    let told = SessionId::new("told").unwrap();
+    let known = SessionId::parse("known").unwrap();
+    let told = SessionId::parse("told").unwrap();
     for (session, kept) in [(None, &known), (Some(told.clone()), &told)] {
         let mut ended = run(RunStatus::Running);
         ended.session = Some(known.clone());

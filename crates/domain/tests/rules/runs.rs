@@ -51,11 +51,11 @@ fn refusals_say_what_is_possible() {
         "a run cannot go from queued to succeeded; \
          from queued it can go to running, failed, cancelled"
     );
-    let refused = WakeStatus::Skipped
+    let refused = WakeStatus::Dispatched
         .transition_to(WakeStatus::Pending)
         .unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "a wake cannot go from skipped to pending; from skipped it can go to nothing"
+        "a wake cannot go from dispatched to pending; from dispatched it can go to nothing"
     );
 }

@@ -87,18 +87,18 @@ fn long_names_of_one_word_or_many_are_looked_at_once() {
 fn values_are_bounded_and_never_shown() {
     let longest = "x".repeat(SecretValue::MAX);
     for text in ["a", " ", "two\nlines\n", &longest] {
-        assert_eq!(SecretValue::new(text).unwrap().expose(), text);
+        assert_eq!(SecretValue::parse(text).unwrap().expose(), text);
     }
     for text in ["", "a\0b", &format!("{longest}x")] {
-        assert!(SecretValue::new(text).is_err());
+        assert!(SecretValue::parse(text).is_err());
     }
-    let value = SecretValue::new("hunter2").unwrap();
+    let value = SecretValue::parse("hunter2").unwrap();
     assert!(!format!("{value:?}").contains("hunter2"));
 }
 
 #[test]
 fn what_is_kept_outside_is_named_as_its_provider_does() {
-    let admitted = |provider, text| ExternalRef::new(provider, text).is_ok();
+    let admitted = |provider, text| ExternalRef::parse(provider, text).is_ok();
     assert!(admitted(SecretProvider::Env, "GITHUB_TOKEN"));
     for name in [
         "",

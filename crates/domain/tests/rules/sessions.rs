@@ -1,5 +1,4 @@
-//! Which runs go on with a session, and what they leave of it
-//! (docs/heartbeats.md#sessions).
+//! Which runs go on with a session, and what they leave of it.
 
 use core::time::Duration;
 
@@ -20,7 +19,7 @@ use workforce_domain::wake::{Wake, WakeReason};
 const BEGUN: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 
 fn named(text: &str) -> SessionId {
-    SessionId::new(text).unwrap()
+    SessionId::parse(text).unwrap()
 }
 
 fn session() -> AgentSession {

@@ -68,7 +68,7 @@ async fn prepare(
     let resumed = known.plan.resumed().cloned();
     let gone_on_with = resumed
         .as_ref()
-        .and_then(|session| agent_programs::SessionId::new(session.as_str()).ok());
+        .and_then(|session| agent_programs::SessionId::parse(session.as_str()).ok());
     let session = gone_on_with.as_ref().map_or(fresh, Session::Resume);
     let line = command_line(program, &settings, session, user).map_err(|fault| unusable(&fault))?;
     let cwd = place.cwd.to_string_lossy();

@@ -39,6 +39,7 @@ pub(super) fn compose(context: &RunContext, facts: &PromptFacts, terms: PromptTe
             entry: &copy.entry_text,
             others: &others,
         });
+    let worktree = context.worktree.as_ref();
     let prompt = prompt::compose(&PromptInput {
         claimed: &context.claimed,
         facts,
@@ -47,8 +48,9 @@ pub(super) fn compose(context: &RunContext, facts: &PromptFacts, terms: PromptTe
         project_layer: context.project_layer.as_deref(),
         place: terms.cwd.map(|cwd| WorkingPlace {
             cwd,
-            branch: None,
-            base_branch: None,
+            branch: worktree.map(|it| it.record.branch.as_str()),
+            base_branch: worktree.map(|it| it.record.base_branch.as_str()),
+            findings: worktree.map_or(&[], |it| &it.findings),
         }),
         template: terms.template,
         hand_over: terms.hand_over,

@@ -6,10 +6,11 @@ use serde_json::Value;
 use tokio::task::JoinError;
 use workforce_domain::actor::CompanyScope;
 use workforce_domain::execution_workspace::{DiffRequest, WorktreeDiff, WorktreeState};
-use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, InstanceId, IssueId};
+use workforce_domain::forge::ForgeKind;
+use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, InstanceId, IssueId, WorkspaceId};
 use workforce_domain::port::{
     AgreedWork, CarryOutError, CarryOutFuture, DeliveryFuture, ForgeDelivery, ForgeWebhooks,
-    GovernedWork, PreflightFuture, StoreError, WorktreeFuture,
+    GovernedWork, PreflightFuture, RemoteAddresses, StoreError, WorktreeFuture,
 };
 
 use super::EngineHandle;
@@ -77,11 +78,21 @@ impl GovernedWork for EngineHandle {
         let state = Arc::clone(&self.state);
         Box::pin(self.looking(async move { tickets::sync(&state, company, issue).await }))
     }
+
+    fn addresses(
+        &self,
+        company: CompanyScope,
+        workspace: WorkspaceId,
+    ) -> WorktreeFuture<'_, Option<RemoteAddresses>> {
+        let state = Arc::clone(&self.state);
+        Box::pin(self.looking(async move { tickets::addresses(&state, company, workspace).await }))
+    }
 }
 
 impl ForgeWebhooks for EngineHandle {
-    fn is_configured(&self) -> bool {
-        self.state.config.tickets.webhook_secret.is_some()
+    fn is_configured(&self, forge: ForgeKind) -> bool {
+        let secrets = &self.state.config.tickets.webhook_secrets;
+        secrets.contains_key(&forge)
     }
 
     fn take(&self, delivery: ForgeDelivery) -> DeliveryFuture<'_> {

@@ -21,10 +21,12 @@ pub(crate) use deliver::advance::sync;
 pub(crate) use deliver::due::run as run_advances;
 pub(crate) use provision::preflight::preflight;
 pub(crate) use repository::inspect::{diff, inspect};
+pub(crate) use repository::remotes::of_workspace as addresses;
 pub(crate) use repository::worktree::{NoPlace, Place, place_of};
 pub(crate) use settings::LazyGit;
 pub use settings::{CommitIdentity, TicketSettings, WebhookSecret};
 pub(crate) use upkeep::run as run_upkeep;
+pub(crate) use upkeep::taken_messages::TakenMessages;
 pub(crate) use upkeep::watch::run as run_watches;
 pub(crate) use upkeep::webhook::take as take_delivery;
 

@@ -1,10 +1,11 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
-use workforce_forges::Forges;
+use workforce_forges::{ForgeKind, Forges};
 use workforce_git::{Git, GitError, Identity, Settings};
 
 use crate::config::WORKTREES;
@@ -38,8 +39,8 @@ pub struct TicketSettings {
     pub identity: CommitIdentity,
     /// The forges that pull requests are opened at; nowhere when `None`.
     pub forges: Option<Forges>,
-    /// What GitHub signs its messages with; none are taken when `None`.
-    pub webhook_secret: Option<WebhookSecret>,
+    /// What forges prove with whom their messages are from; of others none are taken.
+    pub webhook_secrets: BTreeMap<ForgeKind, WebhookSecret>,
     /// Whether hooks of a remote on this machine run when it is pushed to.
     pub remote_hooks: bool,
     /// How long after the end of a ticket its worktree is removed.
@@ -49,7 +50,7 @@ pub struct TicketSettings {
     pub grace: Duration,
 }
 
-/// What a forge signs its messages with.
+/// What a forge proves with whom its messages are from.
 #[derive(Clone)]
 pub struct WebhookSecret(Arc<str>);
 
@@ -88,7 +89,7 @@ impl TicketSettings {
             scratch: parent.join("git"),
             identity: CommitIdentity::default(),
             forges: None,
-            webhook_secret: None,
+            webhook_secrets: BTreeMap::new(),
             remote_hooks: false,
             worktree_age: WORKTREE_AGE,
             grace: GRACE,

@@ -137,7 +137,7 @@ async fn comes_back(site: &Site) -> Vec<Run> {
     site.ended().await;
     site.house.act(|tx, ctx| {
         let command = issues::AddComment {
-            body: CommentBody::new("And green at the top.").expect("a text"),
+            body: CommentBody::parse("And green at the top.").expect("a text"),
             reopen: None,
             interrupt: None,
         };

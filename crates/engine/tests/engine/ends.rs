@@ -169,7 +169,7 @@ async fn a_pause_stops_the_agents_run() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_used_up_budget_stops_the_agents_run() {
     let run = stopped(|house, agent, run| {
-        let name = |text| Name::new(text).expect("a name");
+        let name = |text| Name::parse(text).expect("a name");
         let cost = costs::ReportCost {
             agent,
             provider: name("someone"),
@@ -177,7 +177,7 @@ async fn a_used_up_budget_stops_the_agents_run() {
             billing_type: None,
             tokens: TokenUse::default(),
             estimated: None,
-            cost: Cents::from_whole(100).expect("an amount"),
+            cost: Cents::from_cents(100).expect("an amount"),
             issue: None,
             project: None,
             goal: None,

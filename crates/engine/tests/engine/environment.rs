@@ -121,15 +121,15 @@ async fn a_child_sees_what_it_may_and_nothing_else() {
 }
 
 fn label(text: &str) -> Label {
-    Label::new(text).expect("a label")
+    Label::parse(text).expect("a label")
 }
 
 fn project(house: &House) -> Workspace {
-    let location = |text: &str| Location::new(text).expect("a location");
+    let location = |text: &str| Location::parse(text).expect("a location");
     std::fs::create_dir(house.path("checkout")).expect("a folder");
     let command = projects::CreateProject {
         goal_id: None,
-        name: Name::new("Site").expect("a name"),
+        name: Name::parse("Site").expect("a name"),
         description: None,
         status: None,
         goal_ids: Some(Vec::new()),
@@ -160,7 +160,7 @@ fn project(house: &House) -> Workspace {
 
 fn comment(house: &House, issue: workforce_domain::id::IssueId, body: &str) {
     let command = issues::AddComment {
-        body: CommentBody::new(body).expect("a body"),
+        body: CommentBody::parse(body).expect("a body"),
         reopen: Some(false),
         interrupt: Some(false),
     };

@@ -25,7 +25,7 @@ fn reading_twice() -> String {
 /// Writes a file of a managed bundle.
 fn put(house: &House, agent: AgentId, path: &str, content: &str) {
     let command = PutFile {
-        path: BundlePath::new(path).expect("a path"),
+        path: BundlePath::parse(path).expect("a path"),
         content: content.to_owned(),
         if_match: None,
         clear_legacy: false,

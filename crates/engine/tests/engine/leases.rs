@@ -25,10 +25,11 @@ async fn a_run_that_lost_its_lease_writes_nothing_more() {
     let before = house.run(run);
     let lost = RunOutcome::Lost(RunErrorCode::LeaseExpired);
     let taken = RunEnd::without_exit(lost, "taken over");
-    assert!(house.act(|tx, ctx| {
+    let outcome = house.act(|tx, ctx| {
         let (company, fence) = (before.scope(), before.fence);
         runs::finish(tx, ctx, company, before.id, fence, taken.clone(), None)
-    }));
+    });
+    assert_eq!(outcome, Some(lost));
     let written = house.run(run);
 
     eventually("the end of its process", || (!is_live(pid)).then_some(())).await;

@@ -62,7 +62,7 @@ async fn events_are_kept_for_a_week() {
         for days in [9, 8, 6] {
             tx.journal().event(Event {
                 company: house.company,
-                kind: EventKind::RunEvent,
+                kind: EventKind::BudgetAlert,
                 payload: document(serde_json::json!({ "days": days })),
                 created_at: now.minus(Duration::from_secs(days * 24 * 3600)),
             });

@@ -12,7 +12,7 @@ use crate::support::{House, eventually};
 fn project(house: &House) -> ProjectId {
     let command = projects::CreateProject {
         goal_id: None,
-        name: Name::new("Site").expect("a name"),
+        name: Name::parse("Site").expect("a name"),
         description: None,
         status: None,
         goal_ids: Some(Vec::new()),
@@ -38,14 +38,15 @@ async fn a_run_is_told_about_its_project_in_a_file_of_its_own() {
     let engine = house.start();
     let project = project(&house);
     let rules = |text: &str| UpdateConventions {
-        backstory: Change::Set(Description::new("Once.").expect("a text")),
-        conventions_md: Change::Set(Description::new(text).expect("a text")),
+        backstory: Change::Set(Description::parse("Once.").expect("a text")),
+        conventions_md: Change::Set(Description::parse(text).expect("a text")),
         ..UpdateConventions::default()
     };
     house.act(|tx, ctx| conventions::update(tx, ctx, project, rules("- old")));
     house.act(|tx, ctx| conventions::compact(tx, ctx, project, 400));
     house.act(|tx, ctx| conventions::update(tx, ctx, project, rules("- Never push.")));
-    let script = "echo \"$WORKFORCE_PROJECT_CONTEXT_FILE\" > path; \
+    // The work is left undone, and the agent reminded of it.
+    let script = "[ -e path ] && exit; echo \"$WORKFORCE_PROJECT_CONTEXT_FILE\" > path; \
         stat -c %a \"$WORKFORCE_PROJECT_CONTEXT_FILE\" > mode; \
         cp \"$WORKFORCE_PROJECT_CONTEXT_FILE\" context";
     let agent = house.hire_shell(script);
@@ -63,10 +64,8 @@ async fn a_run_is_told_about_its_project_in_a_file_of_its_own() {
     );
     assert_eq!(read("mode").trim(), "400");
     let path = read("path");
-    assert!(
-        path.trim().ends_with(&format!("{}/project.md", runs[0].id)),
-        "{path}"
-    );
+    let mut files = runs.iter().map(|run| format!("{}/project.md", run.id));
+    assert!(files.any(|file| path.trim().ends_with(&file)), "{path}");
     eventually("it goes with its run", || {
         (!Path::new(path.trim()).exists()).then_some(())
     })

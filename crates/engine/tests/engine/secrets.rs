@@ -12,12 +12,12 @@ use crate::support::{House, UNTIL_GO, os, shared};
 const VALUE: &str = "first value/of \"it\"";
 
 fn value(text: &str) -> SecretValue {
-    SecretValue::new(text).expect("a value")
+    SecretValue::parse(text).expect("a value")
 }
 
 pub(super) fn make(house: &House, name: &str, text: &str) -> Secret {
     let command = CreateSecret {
-        name: SecretName::new(name).expect("a name"),
+        name: SecretName::parse(name).expect("a name"),
         description: None,
         provider: SecretProvider::LocalEncrypted,
         value: Some(value(text)),
@@ -29,7 +29,7 @@ pub(super) fn make(house: &House, name: &str, text: &str) -> Secret {
 
 pub(super) fn make_outside(house: &House, provider: SecretProvider, reference: &str) -> Secret {
     let command = CreateSecret {
-        name: SecretName::new(reference).expect("a name"),
+        name: SecretName::parse(reference).expect("a name"),
         description: None,
         provider,
         value: None,

@@ -56,7 +56,7 @@ pub(crate) fn act<T, E: Debug>(
 
 pub(crate) fn a_company(name: &str) -> companies::CreateCompany {
     companies::CreateCompany {
-        name: Name::new(name).expect("a name"),
+        name: Name::parse(name).expect("a name"),
         description: None,
         budget_monthly_cents: Some(Budget::default()),
         budget_basis: None,

@@ -98,7 +98,7 @@ async fn of_a_session_that_goes_on_only_what_is_new_counts() {
     fs::create_dir_all(folder.parent().expect("a folder")).expect("a folder");
     fs::write(&folder, record(1000) + "\n").expect("a file");
     let mut start = start(&bench, "tell; echo \"$3\" >> \"$2\"; sleep 0.4");
-    start.resumed = SessionId::new(SESSION).ok();
+    start.resumed = SessionId::parse(SESSION).ok();
     assert_eq!(input(&bench.run(start, NO_LIMITS).await), 10);
 }
 
@@ -107,7 +107,7 @@ async fn of_a_session_that_goes_on_only_what_is_new_counts() {
 async fn a_file_that_comes_to_a_session_that_goes_on_is_not_counted() {
     let bench = Bench::new();
     let mut start = start(&bench, "tell; echo \"$3\" >> \"$2\"; sleep 0.4");
-    start.resumed = SessionId::new(SESSION).ok();
+    start.resumed = SessionId::parse(SESSION).ok();
     assert_eq!(input(&bench.run(start, NO_LIMITS).await), 0);
     assert!(bench.log().contains(MISSING));
 }

@@ -6,14 +6,42 @@ pub(crate) mod github;
 pub(crate) mod gitlab;
 mod statuses;
 
+use serde::Deserialize;
 use ureq::http::Uri;
+use workforce_domain::forge::ForgeKind;
 use workforce_domain::time::Timestamp;
 
 use crate::address::RepositoryAddress;
 use crate::api::Api;
 use crate::config::Origin;
 use crate::error::ForgeError;
+use crate::kind::pull_request_segment;
 use crate::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState};
+
+/// How a forge calls a repository.
+#[derive(Deserialize)]
+struct Named {
+    #[serde(alias = "path_with_namespace")]
+    full_name: String,
+}
+
+/// Where a repository is now, as the forge leads there.
+pub(crate) fn whereabouts(
+    api: &Api,
+    repository: &RepositoryAddress,
+) -> Result<RepositoryAddress, ForgeError> {
+    let path = match api.kind {
+        ForgeKind::GitHub | ForgeKind::Gitea => format!(
+            "/repos/{}/{}",
+            encoded(repository.owner()),
+            encoded(repository.name())
+        ),
+        ForgeKind::GitLab => format!("/projects/{}", encoded(&repository.full_name())),
+    };
+    let (found, _) = api.get::<Named>(&path)?;
+    let place = repository.renamed(&found.full_name);
+    place.ok_or_else(|| api.unexpected("the name of the repository is none"))
+}
 
 /// What all three forges take.
 const MAX_TITLE: usize = 255;
@@ -115,7 +143,7 @@ fn web_address(api: &Api, repository: &RepositoryAddress, number: u64, told: &st
     }
     let is_plain = repository.is_plain() || api.origin().is_plain();
     let scheme = if is_plain { "http" } else { "https" };
-    let segment = api.kind.pull_request_segment();
+    let segment = pull_request_segment(api.kind);
     let name = repository.full_name();
     format!("{scheme}://{}/{name}/{segment}/{number}", api.host())
 }

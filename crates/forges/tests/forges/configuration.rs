@@ -1,5 +1,6 @@
 //! Which forge keeps a repository.
 
+use workforce_domain::string_enum::StringEnum as _;
 use workforce_forges::{ForgeConfig, ForgeKind, Forges, Limits, RepositoryAddress, Token};
 
 fn config(kind: ForgeKind, host: &str, api_url: Option<&str>) -> ForgeConfig {
@@ -84,8 +85,12 @@ fn an_operator_names_others_and_gives_tokens_to_the_public_ones() {
         ("git@code.example.com:a/b", "gitea http://10.0.0.5:3000"),
     ] {
         assert_eq!(asked(&forges, repository).as_deref(), Some(expected));
+        let kind = forges.kind_of(&RepositoryAddress::parse(repository).unwrap());
+        assert!(kind.is_some_and(|kind| expected.starts_with(kind.as_str())));
     }
     assert_eq!(asked(&forges, "https://git.example.com/a/b"), None);
+    let unknown = RepositoryAddress::parse("https://git.example.com/a/b").unwrap();
+    assert_eq!(forges.kind_of(&unknown), None);
     let shown = format!("{forges:?}");
     assert!(shown.contains("git.example.com:8443"), "{shown}");
     assert!(!shown.contains("geheim"), "{shown}");

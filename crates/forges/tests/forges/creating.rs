@@ -259,15 +259,28 @@ fn branches_may_have_any_other_name() {
 }
 
 #[test]
-fn a_renamed_repository_of_github_is_found_and_not_written_to() {
-    let site = Site::of(ImitatedForge::GitHub);
-    let new = site.new_pull_request();
-    let made = site.forge().create(&new).unwrap();
-    site.imitation.rename(REPOSITORY, "acme/store");
-    let found = site.forge().find_open(&site.repository, HEAD, "main");
-    assert_eq!(found.unwrap().unwrap().number, made.number);
-    let error = site.forge().create(&new).unwrap_err();
-    assert_eq!(error.code(), "invalid");
-    assert!(error.to_string().contains("new address"), "{error}");
-    assert_eq!(site.imitation.pull_requests("acme/store").len(), 1);
+fn a_renamed_repository_is_followed_where_its_forge_leads_to() {
+    on_every_forge(|site| {
+        site.imitation.rename(REPOSITORY, "other/store");
+        let new = site.new_pull_request();
+        // Whoever only makes one is told.
+        assert_eq!(site.forge().create(&new).unwrap_err().code(), "moved");
+        let made = site.forge().find_or_create(&new).unwrap();
+        assert!(made.url.contains("/other/store/"), "{}", made.url);
+        assert_eq!(site.forge().find_or_create(&new), Ok(made.clone()));
+        assert_eq!(site.imitation.pull_requests("other/store").len(), 1);
+        let watched = site.forge().state(&site.repository, made.number, None);
+        assert!(watched.is_ok(), "{watched:?}");
+    });
+}
+
+#[test]
+fn a_repository_that_moved_to_another_host_is_not_followed() {
+    on_every_forge(|site| {
+        let elsewhere = Failure::redirect("http://forge.example/repos/acme/shop/pulls");
+        site.imitation.fail(elsewhere.times(10));
+        let error = site.forge().find_or_create(&site.new_pull_request());
+        assert_eq!(error.unwrap_err().code(), "unexpected");
+        assert_eq!(site.imitation.pull_requests(REPOSITORY).len(), 0);
+    });
 }

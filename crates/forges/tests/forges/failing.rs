@@ -190,7 +190,7 @@ fn what_changes_something_is_never_led_elsewhere() {
             let away = Failure::status(status).header("location", &here);
             site.imitation.fail(away.on("POST", ""));
             let error = site.forge().create(&site.new_pull_request()).unwrap_err();
-            assert_eq!(error.code(), "invalid", "{error}");
+            assert_eq!(error.code(), "moved", "{error}");
         }
         assert_eq!(site.requests_of("POST").len(), 4);
         assert_eq!(site.requests_of("GET").len(), 0);

@@ -52,7 +52,8 @@ impl Repository {
         }
         worktree.note_pending(None, &head)?;
         let folder = worktree.place.make(&parent)?;
-        let admin = Admin::make(self, worktree.path(), branch)?;
+        let settings = self.settings_of_worktree(worktree.path()).await?;
+        let admin = Admin::make(self, worktree.path(), branch, settings.as_deref())?;
         folder
             .replace(".git", &admin.link(self))
             .tried(|| format!("make {}", worktree.path().display()))?;

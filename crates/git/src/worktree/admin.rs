@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::Tried as _;
 use crate::folder::{Folder, Kind, path_of};
 use crate::program::lossy;
+use crate::worktree::settings;
 use crate::{Branch, GitError, Repository};
 
 const WORKTREES: &str = "worktrees";
@@ -73,11 +74,12 @@ impl Admin {
     }
 
     /// Makes the folder about a worktree, as `git worktree add` would. Git itself
-    /// would follow a link in its place.
+    /// would follow a link in its place. `settings` are its own.
     pub(crate) fn make(
         repository: &Repository,
         path: &Path,
         branch: &Branch,
+        settings: Option<&[u8]>,
     ) -> Result<Self, GitError> {
         let making = || format!("make a worktree at {}", path.display());
         let all = repository
@@ -100,6 +102,9 @@ impl Admin {
         let head = format!("ref: {}\n", branch.reference());
         folder.replace("commondir", b"../..\n").tried(making)?;
         folder.replace("HEAD", head.as_bytes()).tried(making)?;
+        if let Some(settings) = settings {
+            folder.replace(settings::FILE, settings).tried(making)?;
+        }
         let admin = Self {
             folder,
             name,

@@ -3,10 +3,12 @@
 mod add;
 mod admin;
 mod checkout;
+mod condition;
 mod paths;
 mod pending;
 mod place;
 mod remove;
+mod settings;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +18,7 @@ use crate::operation::Operation;
 use crate::{Branch, CommitId, GitError, Repository};
 
 pub(crate) use admin::{Admin, branch_of, entries};
+pub use condition::{Disorder, Finding};
 pub(crate) use paths::{is_free, kind_at};
 pub(crate) use pending::Pending;
 pub(crate) use place::Place;

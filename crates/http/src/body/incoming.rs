@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use actix_web::http::header::CONTENT_ENCODING;
 use actix_web::rt::time::timeout;
 use actix_web::web::{Bytes, BytesMut};
 use actix_web::{HttpResponse, dev};
@@ -16,9 +17,10 @@ use workforce_app::Code;
 use workforce_app::authenticate::AuthError;
 
 use super::MAX_BODY;
+use super::coding::Coding;
 use crate::access_rules::Access;
 use crate::problem::Problem;
-use crate::request_context::{RequestContext, caller_name};
+use crate::request_context::{RequestContext, caller_name, in_pool};
 use crate::slots::{ANYBODY, Slot, SlotLimits};
 use crate::streamed_request::StreamedRequest;
 
@@ -48,13 +50,18 @@ pub(crate) async fn receive(
     connection: StreamedRequest,
 ) -> Result<(RequestContext, Option<Slot>), HttpResponse> {
     let deadline = rqctx.state.body_deadline;
+    let coding = match Coding::of(connection.header(CONTENT_ENCODING)) {
+        Ok(coding) => coding,
+        Err(problem) => return Err(rqctx.refuse(problem)),
+    };
     let mut body = match IncomingBody::of(connection, "a JSON body", MAX_BODY, deadline) {
         Ok(body) => body,
         Err(problem) => return Err(rqctx.refuse(problem)),
     };
     let (rqctx, slot) = match body.take_small().await {
-        Ok(true) => (rqctx, None),
-        Ok(false) => match admitted(rqctx).await {
+        Ok(true) if coding.is_none() => (rqctx, None),
+        // What is small may become large.
+        Ok(_) => match admitted(rqctx).await {
             Ok((rqctx, slot)) => (rqctx, Some(slot)),
             Err(answer) => {
                 body.drain().await;
@@ -63,7 +70,11 @@ pub(crate) async fn receive(
         },
         Err(problem) => return Err(rqctx.refuse(problem)),
     };
-    match body.take_rest().await {
+    let taken = match (body.take_rest().await, coding) {
+        (Ok(body), Some(coding)) => in_pool(Duration::ZERO, move || coding.decode(&body)).await,
+        (taken, _) => taken,
+    };
+    match taken {
         Ok(body) => Ok((rqctx.with_body(body), slot)),
         Err(problem) => Err(rqctx.refuse(problem)),
     }

@@ -41,6 +41,7 @@ pub(super) const fn advice(code: Code) -> &'static str {
             "Open the path as a WebSocket, or read the same events from \
              GET /api/companies/{companyId}/events."
         }
+        Code::UnsupportedCoding => "Send the body as it is, or in a coding of Accept-Encoding.",
         Code::UnsupportedMediaType => "Send multipart/form-data with the file in the field `file`.",
         Code::RangeNotSatisfiable => "Ask for a range within the length that Content-Range tells.",
         Code::CompanyNotActive => "Stop; the board must resume the company first.",
@@ -128,6 +129,9 @@ pub(super) const fn advice(code: Code) -> &'static str {
         Code::InvalidTransition => "Choose one of `details.allowed`.",
         Code::ApprovalNotPending => {
             "Read the approval again; `details.status` tells where it stands."
+        }
+        Code::UnknownField => {
+            "Correct the name that `details` points at, or leave it out: nothing reads it."
         }
         Code::FieldNotWritable => "Leave the field out; it changes through actions only.",
         Code::ReferenceNotFound => "Name something that exists in this company.",

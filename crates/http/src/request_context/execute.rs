@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use workforce_app::access::Denied;
-use workforce_app::authenticate::{AuthError, Authenticated, authenticate, authenticate_holder};
+use workforce_app::authenticate::{
+    AuthError, Authenticated, authenticate, authenticate_holder, known_at_sight,
+};
 use workforce_app::{Code, Context, Failure, Refusal, Signal};
 use workforce_domain::actor::Actor;
 use workforce_domain::id::CompanyId;
@@ -33,7 +35,7 @@ impl RequestContext {
         finish: impl FnOnce(&State, T) -> Result<Reply<B>, Problem>,
     ) -> Result<Response, Problem> {
         let now = self.state.ports.clock.now();
-        let input = parse(&self.request);
+        let input = self.request.input(parse);
         let store = &self.state.ports.store;
         let (value, ignored_run) = store
             .read_early(|reads| self.look(reads, now, &input, &act))
@@ -156,7 +158,7 @@ impl RequestContext {
         &self,
         parse: impl FnOnce(&Request) -> Result<I, Problem>,
     ) -> Result<(I, Option<IdempotentRequest>), Problem> {
-        let input = parse(&self.request)?;
+        let input = self.request.input(parse)?;
         Ok((input, self.request.repeatable()?))
     }
 
@@ -233,6 +235,20 @@ impl RequestContext {
             self.state.ports.engine.run_is_active(run);
         }
         Ok(caller)
+    }
+
+    /// Whether the board asks, as far as that is known without the store.
+    pub(crate) fn is_board_at_sight(&self) -> bool {
+        let presented = self.request.presented();
+        let (state, tokens) = (&*self.state, &*self.state.ports.tokens);
+        let known = known_at_sight(tokens, state.auth, presented);
+        let is_board = matches!(known, Ok(Some(_))) && !self.request.brings_ticket();
+        if let (true, Some(limiter), Some(authorization)) =
+            (is_board, &state.limiter, presented.authorization)
+        {
+            limiter.learn(authorization, true);
+        }
+        is_board
     }
 
     /// Finds out who asks and whether the route is for them.

@@ -13,7 +13,7 @@ use crate::turn::{PATIENCE, Turn};
 /// # Errors
 /// Its own. `busy` when no thread comes to it in time, such as when what all of them ask is locked:
 /// then it is not begun. When it panicked.
-pub(super) async fn in_pool<T: Send + 'static>(
+pub(crate) async fn in_pool<T: Send + 'static>(
     when_left: Duration,
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {

@@ -21,6 +21,7 @@ use crate::query::{Query, fault};
 use crate::request_id::RequestId;
 use crate::router::PathParameters;
 use crate::streams::EVENT_STREAM;
+use crate::unknown::{MAX_UNKNOWN, STRICT, Unknown};
 
 /// The headers that name a run, the own one first (docs/access.md#run-header).
 const RUN_HEADERS: [&str; 2] = [RUN_ID, "X-Paperclip-Run-Id"];
@@ -54,6 +55,18 @@ pub(crate) struct Request {
     pub(super) ticket: Option<StreamTicket>,
     /// Whether what is answered belongs to the credential, not to its owner.
     pub(super) is_of_credential: bool,
+    /// Whether what is not known is refused.
+    is_strict: bool,
+    /// What it says that nobody reads.
+    unknown: Unknown,
+}
+
+/// Whether a header `Prefer` wants what is not known to be refused (RFC 7240).
+fn prefers_strict(header: Option<&str>) -> bool {
+    let wishes = header.unwrap_or_default().split([',', ';']);
+    wishes
+        .map(|wish| wish.replace([' ', '"'], ""))
+        .any(|wish| wish.eq_ignore_ascii_case("handling=strict"))
 }
 
 /// What is no valid value of any header.
@@ -90,6 +103,8 @@ impl Request {
             accept: header("Accept"),
             ticket: None,
             is_of_credential: false,
+            is_strict: prefers_strict(header("Prefer").as_deref()),
+            unknown: Unknown::default(),
         }
     }
 
@@ -212,7 +227,42 @@ impl Request {
     /// # Errors
     /// `invalid_json`
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        body::parse(&self.body)
+        self.noting::<T>()
+    }
+
+    fn noting<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        let mut ignored = Vec::new();
+        let value = body::parse_noting(&self.body, &mut |pointer| {
+            if ignored.len() < MAX_UNKNOWN {
+                ignored.push(pointer);
+            }
+        })?;
+        self.unknown.note_fields::<T>(ignored);
+        Ok(value)
+    }
+
+    /// What `parse` reads, which must be all that the request says where the caller wants that.
+    ///
+    /// # Errors
+    /// Those of `parse`; `unknown_field`
+    pub(super) fn input<I>(
+        &self,
+        parse: impl FnOnce(&Self) -> Result<I, Problem>,
+    ) -> Result<I, Problem> {
+        let input = parse(self)?;
+        if self.query.is_empty() {
+            self.unknown.check([].into_iter(), self.is_strict)?;
+        } else {
+            let query = self.query()?;
+            let is_strict = self.is_strict || query.flag(STRICT, false)?;
+            self.unknown.check(query.names(), is_strict)?;
+        }
+        Ok(input)
+    }
+
+    /// What the answer says of what nobody reads.
+    pub(super) fn warning(&self) -> Option<String> {
+        self.unknown.warning()
     }
 
     /// The body as JSON, without a field that nobody may set.
@@ -248,7 +298,7 @@ impl Request {
     /// # Errors
     /// `invalid_json`
     pub(crate) fn no_body(&self) -> Result<(), Problem> {
-        body::parse::<Nothing>(&self.body).map(|Nothing {}| ())
+        self.noting::<Nothing>().map(|Nothing {}| ())
     }
 
     /// The query parameters.
@@ -256,7 +306,7 @@ impl Request {
     /// # Errors
     /// `invalid_request`
     pub(crate) fn query(&self) -> Result<Query, Problem> {
-        Query::parse(&self.query)
+        Query::parse(&self.query, self.unknown.asked())
     }
 
     /// The revisions of which one must be the last, when the caller says so.

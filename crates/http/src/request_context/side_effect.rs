@@ -104,7 +104,10 @@ impl RequestContext {
         let span = tracing::Span::current();
         let written = in_pool(PATIENCE, move || {
             let _entered = span.enter();
-            let written = parse(&self.request).and_then(|input| self.write_part_now(&input, act));
+            let written = self
+                .request
+                .input(parse)
+                .and_then(|input| self.write_part_now(&input, act));
             written.map(|written| (self, written))
         });
         written.await.map_err(|problem| problem.answer(&request_id))

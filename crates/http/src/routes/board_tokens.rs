@@ -63,7 +63,7 @@ struct CreateTokenBody {
 fn name(rq: &Request) -> Result<Name, Problem> {
     match rq.json::<CreateTokenBody>()?.name {
         Some(name) => Ok(name),
-        None => Name::new("default").map_err(|error| Problem::internal(&error)),
+        None => Name::parse("default").map_err(|error| Problem::internal(&error)),
     }
 }
 

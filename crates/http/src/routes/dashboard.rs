@@ -3,13 +3,17 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::Codes;
 use workforce_app::dashboard::{self, Dashboard};
+use workforce_app::issues;
 use workforce_domain::dashboard::Badges;
+use workforce_domain::issue::{StuckIssue, StuckReason};
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::number::Count;
+use workforce_domain::port::StuckCursor;
 use workforce_domain::time::Timestamp;
 
 use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
+use crate::paging::Paging;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
 
@@ -19,6 +23,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
         .add(__path_get, Access::Anyone, Codes::NONE, get)
         .add(__path_badges, Access::Anyone, Codes::NONE, badges)
+        .add(__path_stuck, Access::Anyone, Codes::NONE, stuck)
 }
 
 /// How many agents are in which state.
@@ -47,6 +52,8 @@ struct TasksBody {
     open: Count,
     /// In progress.
     in_progress: Count,
+    /// In review.
+    in_review: Count,
     /// Blocked.
     blocked: Count,
     /// Done.
@@ -71,6 +78,26 @@ struct CostsBody {
     month_utilization_percent: f64,
 }
 
+/// How many issues are stuck for one reason.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = StuckCount)]
+struct StuckBody {
+    /// Why they are stuck.
+    reason: StuckReason,
+    /// How many.
+    count: Count,
+}
+
+impl From<(StuckReason, i64)> for StuckBody {
+    fn from((reason, count): (StuckReason, i64)) -> Self {
+        Self {
+            reason,
+            count: Count(count),
+        }
+    }
+}
+
 /// A company at a glance.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -87,6 +114,8 @@ struct DashboardBody {
     /// Issues in progress with neither a live run nor anything that happened
     /// for an hour.
     stale_tasks: Count,
+    /// Issues that nothing moves by itself, for each reason that there is.
+    stuck: Vec<StuckBody>,
     /// When this server last looked for due wakes.
     last_tick_at: Option<Timestamp>,
     /// Wakes that wait for a run.
@@ -97,7 +126,11 @@ struct DashboardBody {
 
 impl DashboardBody {
     fn of(dashboard: Dashboard, last_tick_at: Option<Timestamp>) -> Self {
-        let Dashboard { figures, usage } = dashboard;
+        let Dashboard {
+            figures,
+            usage,
+            stuck,
+        } = dashboard;
         let (agents, tasks) = (figures.agents, figures.tasks);
         #[expect(
             clippy::cast_precision_loss,
@@ -115,6 +148,7 @@ impl DashboardBody {
             tasks: TasksBody {
                 open: Count(tasks.open),
                 in_progress: Count(tasks.in_progress),
+                in_review: Count(tasks.in_review),
                 blocked: Count(tasks.blocked),
                 done: Count(tasks.done),
                 today_done: Count(tasks.done_today),
@@ -127,6 +161,7 @@ impl DashboardBody {
             },
             pending_approvals: Count(figures.pending_approvals),
             stale_tasks: Count(tasks.stale),
+            stuck: stuck.into_iter().map(StuckBody::from).collect(),
             last_tick_at,
             queue_depth: Count(figures.queue_depth),
             suppressed_wakes: Count(agents.suppressed_wakes),
@@ -164,15 +199,31 @@ struct BadgesBody {
     failed_runs: Count,
     /// Agents that are stopped by their budget.
     budget_stops: Count,
+    /// Issues in review that wait for the board.
+    in_review: Count,
+    /// Open issues that are assigned to the board.
+    assigned: Count,
+    /// Issues that nothing moves by itself.
+    stuck: Count,
 }
 
 impl From<Badges> for BadgesBody {
     fn from(badges: Badges) -> Self {
         Self {
-            inbox: Count(badges.approvals + badges.failed_runs + badges.budget_stops),
+            inbox: Count(
+                badges.approvals
+                    + badges.failed_runs
+                    + badges.budget_stops
+                    + badges.in_review
+                    + badges.assigned
+                    + badges.stuck,
+            ),
             approvals: Count(badges.approvals),
             failed_runs: Count(badges.failed_runs),
             budget_stops: Count(badges.budget_stops),
+            in_review: Count(badges.in_review),
+            assigned: Count(badges.assigned),
+            stuck: Count(badges.stuck),
         }
     }
 }
@@ -187,6 +238,25 @@ async fn badges(rqctx: RequestContext) -> HttpResponse {
             |rq| rq.id("companyId"),
             |reads, ctx, company| dashboard::badges(reads, ctx, *company),
             |badges| Reply::ok(BadgesBody::from(badges)),
+        )
+        .await
+}
+
+/// Issues that nothing moves by itself, and why.
+///
+/// Those come first that are so for the longest time.
+#[utoipa::path(get, path = "/api/companies/{companyId}/stuck-issues", tag = TAG,
+    operation_id = "listStuckIssues",
+    params(
+        Paging,
+    ),
+    responses((status = 200, description = "The issues.", body = Vec<StuckIssue>)))]
+async fn stuck(rqctx: RequestContext) -> HttpResponse {
+    rqctx
+        .read(
+            |rq| Ok((rq.id("companyId")?, rq.page::<StuckCursor>()?)),
+            |reads, ctx, (company, page)| issues::list_stuck(reads, ctx, *company, page),
+            Reply::<Vec<StuckIssue>>::page,
         )
         .await
 }

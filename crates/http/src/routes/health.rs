@@ -5,13 +5,14 @@ use actix_web::http::header;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
-use workforce_app::authenticate::AuthMode;
+use workforce_app::authenticate::{AuthError, AuthMode};
 use workforce_app::{Code, Codes, Failure};
 use workforce_domain::actor::InstanceScope;
 use workforce_domain::port::StoreError;
 
 use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
+use crate::metrics;
 use crate::problem::{Problem, into_problem};
 use crate::request_context::RequestContext;
 use crate::state::State;
@@ -38,7 +39,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
         .add(__path_health, Access::Public, Codes::NONE, health)
         .add(__path_ready, Access::Public, READY, ready)
-        .add(__path_metrics, Access::Public, Codes::NONE, metrics)
+        .add(__path_metrics, Access::Board, Codes::NONE, metrics)
 }
 
 /// What a health check tells.
@@ -136,13 +137,27 @@ fn unfit(state: &State) -> Option<Problem> {
     })
 }
 
-/// Counters in the text format of Prometheus.
+/// Tells a scraper of Prometheus what goes on. A server
+/// with `--metrics-open` tells anybody. What is asked of the store is left out while it does not
+/// answer.
 #[utoipa::path(get, path = "/metrics", tag = TAG, operation_id = "getMetrics",
-    responses((status = 200, description = "The counters.", body = String, content_type = "text/plain")))]
+    responses((status = 200, description = "The metrics.", body = String,
+        content_type = "application/openmetrics-text")))]
 async fn metrics(rqctx: RequestContext) -> HttpResponse {
-    let state = &*rqctx.state;
-    let uptime = state.ports.clock.now().since(state.started_at);
-    HttpResponse::Ok()
-        .content_type("text/plain; version=0.0.4; charset=utf-8")
-        .body(state.metrics.render(uptime) + &state.streams().render() + &state.vitals.render())
+    let rqctx = if rqctx.state.metrics_are_open || rqctx.is_board_at_sight() {
+        rqctx
+    } else {
+        let admitted = rqctx.preflight::<_, _, AuthError>(|_| Ok(()), |_reads, _ctx, ()| Ok(()));
+        match admitted.await {
+            Ok((rqctx, ())) => rqctx,
+            Err(answer) => return answer,
+        }
+    };
+    match metrics::tell(&rqctx.state).await {
+        Ok(text) => HttpResponse::Ok()
+            .content_type(metrics::CONTENT_TYPE)
+            .insert_header((header::CACHE_CONTROL, "no-store"))
+            .body(text),
+        Err(error) => rqctx.refuse(Problem::internal(&error)),
+    }
 }

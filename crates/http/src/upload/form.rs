@@ -99,7 +99,7 @@ impl Form {
     /// Streams a file into the object.
     async fn file(&self, mut part: Field, filename: Option<&str>) -> Result<File, Problem> {
         let declared = part.content_type().map(|kind| kind.essence_str());
-        let declared_content_type = declared.and_then(|kind| MediaType::new(kind).ok());
+        let declared_content_type = declared.and_then(|kind| MediaType::parse(kind).ok());
         let mut sink = Sink::open(&self.state, self.name).await?;
         while let Some(chunk) = part.next().await {
             let chunk = chunk.map_err(malformed)?;

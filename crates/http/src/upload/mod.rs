@@ -135,7 +135,7 @@ pub(crate) fn described(
     let kind = description.declared_content_type.as_deref();
     Ok(AddAttachment {
         original_filename: name.and_then(harmless_filename),
-        declared_content_type: kind.and_then(|kind| MediaType::new(kind).ok()),
+        declared_content_type: kind.and_then(|kind| MediaType::parse(kind).ok()),
         ..received
     })
 }

@@ -29,7 +29,7 @@ impl Sniffer {
         match known {
             // Scripts of shells and the like are text to whoever looks at them.
             Some(name) if name.starts_with("text/") && is_text => text_kind(&self.head),
-            Some(name) => MediaType::new(name).unwrap_or_else(|_| MediaType::opaque()),
+            Some(name) => MediaType::parse(name).unwrap_or_else(|_| MediaType::opaque()),
             None if is_text => text_kind(&self.head),
             None => MediaType::opaque(),
         }
@@ -54,7 +54,7 @@ fn text_kind(head: &[u8]) -> MediaType {
     } else {
         "text/html"
     };
-    MediaType::new(name).unwrap_or_else(|_| MediaType::opaque())
+    MediaType::parse(name).unwrap_or_else(|_| MediaType::opaque())
 }
 
 /// Finds out whether bytes are UTF-8 text that a person can read, piece by

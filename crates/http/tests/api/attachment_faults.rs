@@ -19,7 +19,7 @@ const LIMIT: u64 = 1024 * 1024;
 /// A server that takes attachments of at most [`LIMIT`].
 fn limited(store: TestStore) -> Api {
     let limits = TransferLimits {
-        attachment: AttachmentLimit::new(LIMIT.cast_signed()).unwrap(),
+        attachment: AttachmentLimit::from_bytes(LIMIT.cast_signed()).unwrap(),
         ..TransferLimits::default()
     };
     Api::adjusted(store, |state| state.with_transfer_limits(limits))

@@ -1,9 +1,32 @@
+use std::io::Write;
 use std::time::Instant;
 
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use serde_json::{Value, json};
 
 use crate::raw::{answer, begin};
 use crate::support::{HASTE, api_tests, hasty, id};
+
+fn compressed<W: Write>(mut encoder: W, finish: impl FnOnce(W) -> Vec<u8>, body: &[u8]) -> Vec<u8> {
+    encoder.write_all(body).unwrap();
+    finish(encoder)
+}
+
+fn gzip(body: &[u8]) -> Vec<u8> {
+    let encoder = GzEncoder::new(Vec::new(), Compression::best());
+    compressed(encoder, |it| it.finish().unwrap(), body)
+}
+
+fn zlib(body: &[u8]) -> Vec<u8> {
+    let encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+    compressed(encoder, |it| it.finish().unwrap(), body)
+}
+
+fn raw_deflate(body: &[u8]) -> Vec<u8> {
+    let encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    compressed(encoder, |it| it.finish().unwrap(), body)
+}
 
 api_tests! {
     fn a_body_is_an_object(api) {
@@ -53,6 +76,45 @@ api_tests! {
                 api.send("POST", &path, &[], body.as_bytes()).ok(200);
             }
         }
+    }
+
+    fn a_body_may_be_compressed(api) {
+        let plain = br#"{ "name": "Acme" }"#;
+        for (coding, body) in [
+            ("gzip", gzip(plain)),
+            ("GZIP ", gzip(plain)),
+            ("deflate", zlib(plain)),
+            ("deflate", raw_deflate(plain)),
+            ("identity", plain.to_vec()),
+        ] {
+            let made = api.send("POST", "/api/companies", &[("Content-Encoding", coding)], &body);
+            assert_eq!(made.ok(201)["name"], "Acme", "{coding}");
+        }
+        for coding in ["br", "zstd", "gzip, gzip", "x"] {
+            let refused = api.send("POST", "/api/companies", &[("Content-Encoding", coding)], plain);
+            refused.problem(415, "unsupported_coding");
+            assert_eq!(refused.header("accept-encoding"), Some("gzip, deflate"));
+        }
+        for coding in ["gzip", "deflate"] {
+            api.send("POST", "/api/companies", &[("Content-Encoding", coding)], plain)
+                .problem(400, "invalid_request");
+        }
+        // However little is sent, no more comes out of it than a body may have.
+        let bomb = format!("{{\"name\": \"{}\"}}", "a".repeat(64 * 1024 * 1024));
+        let gzip = [("Content-Encoding", "gzip")];
+        let bomb = self::gzip(bomb.as_bytes());
+        api.send("POST", "/api/companies", &gzip, &bomb).problem(413, "body_too_large");
+    }
+
+    fn a_byte_order_mark_counts_for_nothing(api) {
+        let marked = "\u{feff}{\"name\": \"Acme\"}";
+        let made = api.send("POST", "/api/companies", &[], marked.as_bytes());
+        assert_eq!(made.ok(201)["name"], "Acme");
+        let company = made.json();
+        let path = format!("/api/companies/{}/pause", id(&company));
+        api.send("POST", &path, &[], "\u{feff}".as_bytes()).ok(200);
+        let twice = "\u{feff}\u{feff}{}";
+        api.send("POST", "/api/companies", &[], twice.as_bytes()).problem(400, "invalid_json");
     }
 
     fn an_object_within_a_body_is_no_array(api) {

@@ -40,7 +40,7 @@ pub(crate) fn publish(api: &Api, company: &Value, count: usize, length: usize) {
         for _ in 0..count {
             tx.journal().event(Event {
                 company,
-                kind: EventKind::RunEvent,
+                kind: EventKind::BudgetAlert,
                 payload: payload.clone().into(),
                 created_at: Timestamp::from_micros(1),
             });

@@ -27,7 +27,7 @@ api_tests! {
         let empty = api.get(&path).ok(200);
         assert_eq!(keys(&empty), [
             "agents", "costs", "lastTickAt", "pendingApprovals", "queueDepth", "staleTasks",
-            "suppressedWakes", "tasks",
+            "stuck", "suppressedWakes", "tasks",
         ]);
         assert_eq!(empty["costs"], json!({
             "monthBudgetCents": 0, "monthSpendCents": 0, "monthUtilizationPercent": 0.0,
@@ -46,7 +46,7 @@ api_tests! {
             "active": 1, "error": 0, "paused": 0, "running": 0, "runningDeltaHour": 0,
         }));
         assert_eq!(full["tasks"], json!({
-            "blocked": 0, "done": 0, "inProgress": 0, "open": 2, "todayDone": 0,
+            "blocked": 0, "done": 0, "inProgress": 0, "inReview": 0, "open": 2, "todayDone": 0,
             "todayDoneDelta": 0,
         }));
         // A company without a limit has the sum of its agents'.
@@ -58,7 +58,9 @@ api_tests! {
         assert_eq!(api.get(&path).ok(200)["costs"]["monthUtilizationPercent"], json!(50.0));
 
         let badges = format!("/api/companies/{}/sidebar-badges", id(&company));
-        let none = json!({ "approvals": 0, "budgetStops": 0, "failedRuns": 0, "inbox": 0 });
+        let none = json!({ "approvals": 0, "assigned": 0, "budgetStops": 0, "failedRuns": 0, "inReview": 0, "inbox": 0,
+            "stuck": 0,
+        });
         assert_eq!(api.get(&badges).ok(200), none);
         let key = api.key(&ada);
         api.bearing(&key).get(&path).ok(200);

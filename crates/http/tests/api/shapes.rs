@@ -82,10 +82,10 @@ fn sluggish(store: TestStore) -> Api {
     Api::adjusted(store, |state| state.with_rate_limit(limit))
 }
 
-/// Asks whatever needs the store of a server whose store fails.
+/// Asks whatever needs the store of a server whose store fails. The metrics tell that it does.
 fn every_route_with_a_credential_fails(api: &Api, status: u16, code: &str) {
     for asked in every_route() {
-        if asked.route.access != Access::Public {
+        if asked.route.access != Access::Public && asked.path != "/metrics" {
             asked.send(api, &[], b"").problem(status, code);
         }
     }

@@ -103,7 +103,16 @@ impl Api {
 
     /// A server on this store that knows callers like this.
     pub(crate) fn authenticating(store: TestStore, auth: AuthPolicy) -> Self {
-        Self::start(store, auth, |ports, _home| ports, |state| state)
+        Self::authenticating_and(store, auth, |state| state)
+    }
+
+    /// The same with other settings.
+    pub(crate) fn authenticating_and(
+        store: TestStore,
+        auth: AuthPolicy,
+        adjust: impl FnOnce(State) -> State,
+    ) -> Self {
+        Self::start(store, auth, |ports, _home| ports, adjust)
     }
 
     /// A server as [`on`](Self::on) starts it, with other settings.

@@ -29,7 +29,7 @@ fn keep(api: &Api, agent: &Value, tasks: &[TaskKey]) {
                 agent: id(agent).parse().unwrap(),
                 adapter_type: AdapterType::ClaudeLocal,
                 task: *task,
-                session: SessionId::new("abc-1").unwrap(),
+                session: SessionId::parse("abc-1").unwrap(),
                 directory: "/srv/hidden".into(),
                 fingerprint: "hidden".into(),
                 runs: 2,

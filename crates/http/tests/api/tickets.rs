@@ -13,7 +13,7 @@ pub(crate) struct Office {
     pub(crate) company: Value,
     pub(crate) lead: Value,
     pub(crate) key: String,
-    project: Value,
+    pub(crate) project: Value,
     issue: Value,
 }
 

@@ -78,7 +78,7 @@ fn depth(path: &str) -> usize {
 }
 
 fn text_file(root: &Root, path: &str) -> Option<ExternalFile> {
-    let path = BundlePath::new(path)
+    let path = BundlePath::parse(path)
         .ok()
         .filter(|read| read.as_str() == path && is_text_name(path))?;
     let seen = root

@@ -40,7 +40,7 @@ pub use inspection::{AssetFile, DatabaseState, Inspection, SchemaState, foreign_
 pub use invariants::{BrokenInvariant, OffendingRow, broken_invariants, invariant_names};
 pub use open::{AttachmentsNote, Durability, OpenError, OpenOptions, migrate_down, open};
 #[cfg(feature = "sqlite")]
-pub use sqlite::ScratchStore;
+pub use sqlite::MemoryStore;
 pub use upkeep::{
     Repair, SnapshotError, TakeOverError, fill_if_empty, is_served, knows_migration, repair,
     snapshot, take_over,

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use r2d2::{ManageConnection, NopErrorHandler, Pool, PooledConnection};
-use workforce_domain::port::StoreError;
+use workforce_domain::port::{Connections, StoreError};
 
 /// How long a caller waits for a free connection.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -78,4 +78,14 @@ pub(super) fn take<C: Send + 'static>(
 ) -> Result<PooledConnection<Manager<C>>, StoreError> {
     pool.get()
         .map_err(|error| StoreError::Unavailable(Box::new(error)))
+}
+
+/// How the pool is used.
+pub(super) fn connections<C: Send + 'static>(pool: &Pool<Manager<C>>) -> Connections {
+    let state = pool.state();
+    Connections {
+        open: state.connections,
+        idle: state.idle_connections,
+        most: pool.max_size(),
+    }
 }

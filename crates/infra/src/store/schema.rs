@@ -59,6 +59,7 @@ diesel::joinable!(issue_labels -> labels (label_id));
 diesel::joinable!(issue_labels -> issues (issue_id));
 diesel::joinable!(issue_child_keys -> issues (issue_id));
 diesel::joinable!(issue_texts -> issues (issue_id));
+diesel::joinable!(stuck_issues -> issues (issue_id));
 diesel::joinable!(issue_texts -> issue_comments (comment_id));
 diesel::joinable!(agent_secrets -> agents (agent_id));
 diesel::joinable!(agent_secrets -> secrets (secret_id));
@@ -81,6 +82,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     issue_leases,
     issue_comments,
     issue_child_keys,
+    stuck_issues,
     issue_labels,
     issue_texts,
     labels,

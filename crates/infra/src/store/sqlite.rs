@@ -4,9 +4,9 @@ mod copy;
 mod journal;
 mod lock;
 mod log;
+mod memory;
 mod open;
 mod outcome;
-mod scratch;
 mod statement;
 mod store;
 mod write_back;
@@ -18,8 +18,8 @@ mod queries;
 mod transaction;
 
 pub(crate) use copy::{inspect, known_migrations, repair, snapshot, take_over};
+pub use memory::MemoryStore;
 pub(crate) use open::{broken_invariants, migrate_down, open};
-pub use scratch::ScratchStore;
 use transaction::Transaction;
 
 /// Where statements run.

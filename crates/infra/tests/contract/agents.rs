@@ -16,11 +16,11 @@ on_both_databases! {
         let manager = world.hire();
         let plain = world.agent.clone();
         let full = Agent {
-            name: Name::new("Grace").unwrap(),
-            role: Role::new("ceo").unwrap(),
-            title: Some(Label::new("Boss").unwrap()),
-            icon: Some(Label::new("star").unwrap()),
-            capabilities: Some(Description::new("everything").unwrap()),
+            name: Name::parse("Grace").unwrap(),
+            role: Role::parse("ceo").unwrap(),
+            title: Some(Label::parse("Boss").unwrap()),
+            icon: Some(Label::parse("star").unwrap()),
+            capabilities: Some(Description::parse("everything").unwrap()),
             reports_to: Some(manager.id),
             lifecycle: AgentLifecycle::ENABLED.pause(PauseReason::System, later(1)).unwrap(),
             consecutive_failures: 2,

@@ -69,7 +69,7 @@ on_both_databases! {
             issue: issue.id,
             author: Author::default(),
             run: None,
-            body: CommentBody::new("see").unwrap(),
+            body: CommentBody::parse("see").unwrap(),
             mentions: Vec::new(),
             review: None,
             position: None,
@@ -77,8 +77,8 @@ on_both_databases! {
         };
         let full = Attachment {
             comment: Some(comment.id),
-            original_filename: Some(FileName::new("a b.txt").unwrap()),
-            declared_content_type: Some(MediaType::new("text/markdown").unwrap()),
+            original_filename: Some(FileName::parse("a b.txt").unwrap()),
+            declared_content_type: Some(MediaType::parse("text/markdown").unwrap()),
             author: Author::Agent(world.agent.id),
             created_at: later(1),
             ..attachment(&issue, Asset { provider: Provider::S3, ..asset(&world.company, 1) })

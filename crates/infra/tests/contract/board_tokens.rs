@@ -8,7 +8,7 @@ use crate::world::{World, id, later};
 fn token(digest: u8, seconds: u64) -> BoardToken {
     BoardToken {
         id: id(),
-        name: Name::new("deploy").unwrap(),
+        name: Name::parse("deploy").unwrap(),
         prefix: "wfb_abcdefgh".into(),
         digest: [digest; 32],
         created_by: BoardMember::StartToken,

@@ -17,7 +17,7 @@ on_both_databases! {
     fn a_company_is_stored_whole_and_emptied_again(store: &TestStore) {
         let plain = company();
         let full = Company {
-            description: Some(Description::new("what it does").unwrap()),
+            description: Some(Description::parse("what it does").unwrap()),
             lifecycle: CompanyLifecycle::ACTIVE
                 .stop_for_budget(later(1))
                 .transition_to(CompanyStatus::Archived, later(2))
@@ -27,8 +27,8 @@ on_both_databases! {
             review_required: true,
             max_concurrent_runs: 9,
             attachment_limit: Some(AttachmentLimit::MAX),
-            locale: Some(Label::new("de").unwrap()),
-            brand_color: Some(Label::new("#fff").unwrap()),
+            locale: Some(Label::parse("de").unwrap()),
+            brand_color: Some(Label::parse("#fff").unwrap()),
             updated_at: later(3),
             ..plain.clone()
         };

@@ -36,13 +36,13 @@ on_both_databases! {
             ..Conventions::none(world.company.id, project.id)
         };
         let compact = |origin| Compact {
-            text: CompactContext::new("- x").unwrap(),
+            text: CompactContext::parse("- x").unwrap(),
             origin,
             source_hash: [9; 32],
         };
         let full = Conventions {
-            backstory: Description::new("Once.").unwrap(),
-            conventions_md: Description::new("- never\n").unwrap(),
+            backstory: Description::parse("Once.").unwrap(),
+            conventions_md: Description::parse("- never\n").unwrap(),
             extra_references: json!(["a", { "b": [1, null, "c"] }, null, 2.5]),
             compact: Some(compact(CompactOrigin::Generated { max_chars: 400 })),
             updated_at: Some(later(2)),

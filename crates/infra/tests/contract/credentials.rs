@@ -12,7 +12,7 @@ pub(crate) fn key(world: &World<'_>, digest: [u8; 32]) -> AgentKey {
         id: id(),
         company: world.company.id,
         agent: world.agent.id,
-        name: Name::new("laptop").unwrap(),
+        name: Name::parse("laptop").unwrap(),
         prefix: "wfk_abc".into(),
         digest,
         created_at: now(),

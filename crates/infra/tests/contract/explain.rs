@@ -45,7 +45,7 @@ enum Purpose {
 
 /// What has few rows however many there are elsewhere: one for each company, or for each
 /// open pull request, or none but those that are looked for.
-const OF_FEW: [&str; 13] = [
+const OF_FEW: [&str; 16] = [
     "agents_resting",
     "agents_stopped_by_budget",
     "agents_timers_to_set",
@@ -53,8 +53,11 @@ const OF_FEW: [&str; 13] = [
     "company_counters",
     "heartbeat_runs_leases",
     "heartbeat_runs_live",
+    "heartbeat_runs_one_per_workspace",
+    "issue_leases_of_run",
     "pull_request_watches_pkey",
     "run_spends_held",
+    "sqlite_autoindex_companies_",
     "sqlite_autoindex_pull_request_watches_1",
     "wakes_in_turn",
     "wakes_of_agent",

@@ -4,10 +4,11 @@ use workforce_domain::Document;
 use workforce_domain::activity::{Action, Activity, Entity};
 use workforce_domain::actor::{ActorKind, InstanceScope};
 use workforce_domain::agent::AgentLifecycle;
+use workforce_domain::board::BoardMember;
 use workforce_domain::company::PauseReason;
 use workforce_domain::dashboard::{AgentFigures, Badges, Cutoffs, DashboardMetrics, TaskFigures};
 use workforce_domain::id::RunId;
-use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus, Progress};
+use workforce_domain::issue::{Assignee, Assignment, Issue, IssueStatus, Progress, StuckReason};
 use workforce_domain::money::Budget;
 use workforce_domain::run::Run;
 use workforce_domain::time::Timestamp;
@@ -63,6 +64,18 @@ on_both_databases! {
         }
         open(&world, IssueStatus::Cancelled, hours(0));
         open(&world, IssueStatus::Blocked, hours(0));
+        let reviewed = open(&world, IssueStatus::InReview, hours(0));
+        let by_agent = open(&world, IssueStatus::InReview, hours(0));
+        let implementer = world.hire().id;
+        world.change_issue(&by_agent, |issue| issue.implementer = Some(implementer));
+        let of_board = open(&world, IssueStatus::Blocked, hours(0));
+        world.change_issue(&of_board, |issue| {
+            issue.assignee = Assignment::to_board(BoardMember::Local);
+        });
+        world.write(|tx| {
+            let held = tx.issues_mut().lock(world.scope().into(), &reviewed.id.into())?;
+            tx.issues_mut().note_stuck(&held.unwrap(), Some(StuckReason::NotWoken), now())
+        });
         open(&world, IssueStatus::InProgress, hours(0));
         open(&world, IssueStatus::InProgress, hours(-2));
         let hidden = open(&world, IssueStatus::InProgress, hours(-2));
@@ -103,18 +116,20 @@ on_both_databases! {
         }
         assert_eq!(figures(), DashboardMetrics {
             agents: AgentFigures {
-                active: 1, running: 1, paused: 1, error: 1, budget_cents: 500,
+                active: 2, running: 1, paused: 1, error: 1, budget_cents: 500,
                 ..AgentFigures::default()
             },
             tasks: TaskFigures {
-                open: 5, in_progress: 3, blocked: 1, done: 4, done_today: 2, done_yesterday: 1,
+                open: 8, in_progress: 3, in_review: 2, blocked: 2, done: 4, done_today: 2, done_yesterday: 1,
                 stale: 1,
             },
             pending_approvals: 1,
             queue_depth: 2,
         });
         let badges = world.read(|reads| reads.companies().badges(world.scope()));
-        assert_eq!(badges, Badges { approvals: 1, failed_runs: 2, budget_stops: 1 });
+        assert_eq!(badges, Badges {
+            approvals: 1, failed_runs: 2, budget_stops: 1, in_review: 1, assigned: 1, stuck: 1,
+        });
         let other = World::new(store);
         assert_eq!(other.read(|reads| reads.companies().badges(other.scope())), Badges::default());
     }

@@ -15,8 +15,9 @@ pub(crate) fn workspace(project: &Project, is_primary: bool, seconds: u64) -> Wo
         id: id(),
         company: project.company,
         project: project.id,
-        name: Name::new("main").unwrap(),
-        source: WorkspaceSource::new(Some(Location::new("/srv/site").unwrap()), None).unwrap(),
+        name: Name::parse("main").unwrap(),
+        source: WorkspaceSource::from_parts(Some(Location::parse("/srv/site").unwrap()), None)
+            .unwrap(),
         repo_ref: None,
         default_base_branch: None,
         is_primary,
@@ -32,8 +33,8 @@ on_both_databases! {
         let world = World::new(store);
         let (plain, parent) = (goal(&world.company), goal(&world.company));
         let full = Goal {
-            title: Title::new("More").unwrap(),
-            description: Some(Description::new("why").unwrap()),
+            title: Title::parse("More").unwrap(),
+            description: Some(Description::parse("why").unwrap()),
             level: GoalLevel::Company,
             status: GoalStatus::Achieved,
             parent: Some(parent.id),
@@ -91,13 +92,13 @@ on_both_databases! {
         let world = World::new(store);
         let plain = project(&world.company);
         let full = Project {
-            name: Name::new("App").unwrap(),
+            name: Name::parse("App").unwrap(),
             url_key: "app".into(),
-            description: Some(Description::new("it").unwrap()),
+            description: Some(Description::parse("it").unwrap()),
             status: ProjectStatus::InProgress,
             lead_agent: Some(world.agent.id),
             target_date: Some(TargetDate::instant(later(9))),
-            color: Some(Label::new("red").unwrap()),
+            color: Some(Label::parse("red").unwrap()),
             review_required: true,
             governance: ProjectGovernance::Required,
             remote_required: false,
@@ -157,10 +158,10 @@ on_both_databases! {
         world.write(|tx| tx.projects_mut().insert(project.clone()));
         let first = workspace(&project, true, 1);
         let second = Workspace {
-            source: WorkspaceSource::new(None, Some(Location::new("git@h:x.git").unwrap()))
+            source: WorkspaceSource::from_parts(None, Some(Location::parse("git@h:x.git").unwrap()))
                 .unwrap(),
-            repo_ref: Some(Label::new("main").unwrap()),
-            default_base_branch: Some(Label::new("dev").unwrap()),
+            repo_ref: Some(Label::parse("main").unwrap()),
+            default_base_branch: Some(Label::parse("dev").unwrap()),
             metadata: heartbeat(1),
             ..workspace(&project, false, 2)
         };

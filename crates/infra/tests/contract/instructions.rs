@@ -58,7 +58,7 @@ pub(crate) fn instruct(
 
 fn file(path: &str, digit: char) -> ManagedFile {
     ManagedFile {
-        path: BundlePath::new(path).unwrap(),
+        path: BundlePath::parse(path).unwrap(),
         sha256: digit.to_string().repeat(64),
         size: 5,
     }
@@ -138,7 +138,7 @@ on_both_databases! {
             BundlePointer {
                 mode: BundleMode::External,
                 root_path: Some("/srv/x".into()),
-                entry_file: BundlePath::new("deep/ENTRY.md").unwrap(),
+                entry_file: BundlePath::parse("deep/ENTRY.md").unwrap(),
                 version: 2,
             },
             BundlePointer { version: 1, ..BundlePointer::default() },

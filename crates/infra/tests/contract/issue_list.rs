@@ -202,7 +202,7 @@ on_both_databases! {
         expected.clear();
         for n in 0..12_usize {
             let issue = Issue {
-                description: Some(Description::new(&text).unwrap()),
+                description: Some(Description::parse(&text).unwrap()),
                 priority: Priority::ALL[n % 4],
                 progress: Progress::begin(IssueStatus::ALL[n % 2], later(0)),
                 ..issue(&world.company)

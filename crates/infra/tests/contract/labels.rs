@@ -13,8 +13,8 @@ pub(crate) fn label(world: &World<'_>, name: &str) -> IssueLabel {
     IssueLabel {
         id: id(),
         company: world.company.id,
-        name: LabelName::new(name).unwrap(),
-        color: Color::new("#FF0000").unwrap(),
+        name: LabelName::parse(name).unwrap(),
+        color: Color::parse("#FF0000").unwrap(),
         created_at: now(),
         updated_at: now(),
     }
@@ -30,7 +30,7 @@ on_both_databases! {
             tx.labels_mut().insert(idea.clone())?;
             tx.labels_mut().insert(label(&other, "bug"))
         });
-        let same = LabelName::new(" BUG ").unwrap();
+        let same = LabelName::parse(" BUG ").unwrap();
         let found = world.read(|reads| reads.labels().find_by_name(world.scope(), &same));
         assert_eq!(found, Some(bug.clone()));
         let ids = [bug.id, idea.id, id()];
@@ -40,8 +40,8 @@ on_both_databases! {
         assert_eq!(walked, [bug.clone(), idea]);
 
         let changed = IssueLabel {
-            name: LabelName::new("Defect").unwrap(),
-            color: Color::new("#00ff00").unwrap(),
+            name: LabelName::parse("Defect").unwrap(),
+            color: Color::parse("#00ff00").unwrap(),
             updated_at: later(1),
             ..bug
         };

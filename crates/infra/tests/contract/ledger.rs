@@ -30,7 +30,7 @@ fn spent(world: &World<'_>, spender: Spender) -> Cents {
 }
 
 fn whole(cents: i64) -> Cents {
-    Cents::from_whole(cents).unwrap()
+    Cents::from_cents(cents).unwrap()
 }
 
 on_both_databases! {
@@ -207,7 +207,7 @@ on_both_databases! {
             issue: Some(world.issue.id),
             project: Some(project.id),
             goal: Some(goal.id),
-            billing_code: Some(workforce_domain::text::Label::new("b").unwrap()),
+            billing_code: Some(workforce_domain::text::Label::parse("b").unwrap()),
             idempotency_key: Some("k".into()),
             ..cost(&world, "3")
         };

@@ -59,7 +59,7 @@ on_both_databases! {
                 id: id(),
                 company: world.company.id,
                 agent: world.agent.id,
-                name: Name::new("k").unwrap(),
+                name: Name::parse("k").unwrap(),
                 prefix: "wfk".into(),
                 digest: [u8::try_from(n).unwrap(); 32],
                 created_at: at(n),
@@ -110,7 +110,7 @@ on_both_databases! {
                 issue: world.issue.id,
                 author: Author::default(),
                 run: None,
-                body: CommentBody::new("x").unwrap(),
+                body: CommentBody::parse("x").unwrap(),
                 mentions: Vec::new(),
                 review: None,
                 position: None,
@@ -318,7 +318,7 @@ on_both_databases! {
         let text = "x".repeat(1000);
         for n in 0..6 {
             let goal = Goal {
-                description: Some(Description::new(&text).unwrap()),
+                description: Some(Description::parse(&text).unwrap()),
                 created_at: at(n),
                 ..goal(&world.company)
             };

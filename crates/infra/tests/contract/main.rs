@@ -22,6 +22,7 @@ mod forecasts;
 mod goals_and_projects;
 mod governance;
 mod idempotency;
+mod instance_figures;
 mod instructions;
 mod issue_list;
 mod issues;

@@ -77,7 +77,7 @@ fn work(tx: &mut dyn Tx, fixture: &Fixture, issue: &Issue, more: bool) -> Result
         issue: issue.id,
         author: Author::default(),
         run: more.then_some(run.id),
-        body: CommentBody::new("x").unwrap(),
+        body: CommentBody::parse("x").unwrap(),
         mentions: Vec::new(),
         review: None,
         position: None,
@@ -100,7 +100,7 @@ fn make_issue(tx: &mut dyn Tx, fixture: &Fixture, more: bool) -> Result<Issue, S
         number,
         identifier: format!("{}-{number}", fixture.company.issue_prefix),
         parent: more.then_some(fixture.parent.id),
-        description: more.then(|| Description::new("x").unwrap()),
+        description: more.then(|| Description::parse("x").unwrap()),
         ..issue(&fixture.company)
     };
     tx.issues_mut().insert(issue.clone())?;

@@ -84,7 +84,7 @@ on_both_databases! {
             log_bytes: 1 << 40,
             log_tail: Some("the end".into()),
             containment: Some("cgroup".into()),
-            session: Some(SessionId::new("abc").unwrap()),
+            session: Some(SessionId::parse("abc").unwrap()),
             session_resumed: Some(false),
             prompt_sha256: Some("0a".repeat(32)),
             prompt_bytes: Some(12),

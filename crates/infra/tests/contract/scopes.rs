@@ -62,7 +62,7 @@ on_both_databases! {
             issue: world.issue.id,
             author: Author::default(),
             run: None,
-            body: CommentBody::new("x").unwrap(),
+            body: CommentBody::parse("x").unwrap(),
             mentions: Vec::new(),
             review: None,
             position: None,

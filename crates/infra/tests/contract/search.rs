@@ -59,8 +59,8 @@ fn found(world: &World<'_>, typed: &str) -> Vec<String> {
 
 pub(crate) fn add(world: &World<'_>, title: &str, description: Option<&str>) -> Issue {
     let issue = Issue {
-        title: Title::new(title).unwrap(),
-        description: description.map(|text| Description::new(text).unwrap()),
+        title: Title::parse(title).unwrap(),
+        description: description.map(|text| Description::parse(text).unwrap()),
         ..issue(&world.company)
     };
     world.write(|tx| tx.issues_mut().insert(issue.clone()).map(drop));
@@ -75,7 +75,7 @@ pub(crate) fn comment_on(issue: &Issue, body: &str) -> Comment {
         issue: issue.id,
         author: Author::default(),
         run: None,
-        body: CommentBody::new(body).unwrap(),
+        body: CommentBody::parse(body).unwrap(),
         mentions: Vec::new(),
         review: None,
         position: None,
@@ -120,7 +120,7 @@ on_both_databases! {
                 identifier: format!("{prefix}-{number}"),
                 ..issue(&world.company)
             };
-            let issue = Issue { title: Title::new(title).unwrap(), ..issue };
+            let issue = Issue { title: Title::parse(title).unwrap(), ..issue };
             world.write(|tx| tx.issues_mut().insert(issue.clone()).map(drop));
         }
         add(&world, &format!("after {prefix}-7001"), None);
@@ -139,7 +139,7 @@ on_both_databases! {
         comment(&world, &old, "cashew");
         world.write(|tx| {
             let mut held = tx.issues_mut().lock(Scope::SYSTEM, &old.id.into())?.unwrap();
-            held.title = Title::new("almond").unwrap();
+            held.title = Title::parse("almond").unwrap();
             held.description = None;
             tx.issues_mut().save(&held)?;
             tx.issues_mut().reindex(&held)
@@ -179,7 +179,7 @@ on_both_databases! {
     fn what_is_undone_is_not_found(store: &TestStore) {
         let world = World::new(store);
         let lost = issue(&world.company);
-        let lost = Issue { title: Title::new("macadamia").unwrap(), ..lost };
+        let lost = Issue { title: Title::parse("macadamia").unwrap(), ..lost };
         let undone = crate::world::try_write(&**store, |tx| {
             tx.issues_mut().insert(lost.clone())?;
             // Its number is taken.
@@ -204,8 +204,8 @@ on_both_databases! {
                 _ => ("nothing", Some("hay"), Some("stack")),
             };
             let issue = Issue {
-                title: Title::new(title).unwrap(),
-                description: description.map(|text| Description::new(text).unwrap()),
+                title: Title::parse(title).unwrap(),
+                description: description.map(|text| Description::parse(text).unwrap()),
                 priority: Priority::ALL[n / 5 % 4],
                 progress: Progress::begin([IssueStatus::Todo, IssueStatus::Blocked][n % 2], now()),
                 hidden_at: (n % 13 == 0).then(now),

@@ -88,7 +88,7 @@ on_both_databases! {
         for _ in 0..12 {
             let issue = Issue {
                 priority: Priority::Critical,
-                description: Some(Description::new(&long).unwrap()),
+                description: Some(Description::parse(&long).unwrap()),
                 ..issue(&world.company)
             };
             world.write(|tx| tx.issues_mut().insert(issue.clone()).map(drop));
@@ -109,7 +109,7 @@ on_both_databases! {
         let world = World::new(store);
         // Each word is common, but all that have both of them come last.
         let entitled = |title: &str, priority| Issue {
-            title: Title::new(title).unwrap(),
+            title: Title::parse(title).unwrap(),
             priority,
             ..issue(&world.company)
         };

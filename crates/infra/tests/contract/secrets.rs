@@ -23,7 +23,7 @@ pub(crate) fn secret(company: &Company, id: SecretId, name: &str) -> Secret {
     Secret {
         id,
         company: company.id,
-        name: SecretName::new(name).unwrap(),
+        name: SecretName::parse(name).unwrap(),
         provider: SecretProvider::LocalEncrypted,
         external_ref: None,
         token_for: None,
@@ -66,11 +66,11 @@ on_both_databases! {
         let world = World::new(store);
         let plain = secret(&world.company, id(), "plain");
         let full = Secret {
-            name: SecretName::new("full").unwrap(),
+            name: SecretName::parse("full").unwrap(),
             provider: SecretProvider::Env,
-            external_ref: Some(ExternalRef::new(SecretProvider::Env, "TOKEN").unwrap()),
+            external_ref: Some(ExternalRef::parse(SecretProvider::Env, "TOKEN").unwrap()),
             token_for: None,
-            description: Some(Description::new("what for").unwrap()),
+            description: Some(Description::parse("what for").unwrap()),
             latest_version: 0,
             created_by_agent: Some(world.agent.id),
             created_by_user: Some(id()),

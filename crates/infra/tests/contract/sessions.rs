@@ -18,7 +18,7 @@ pub(crate) fn session(agent: &Agent, task: TaskKey, seconds: u64) -> AgentSessio
         agent: agent.id,
         adapter_type: AdapterType::ClaudeLocal,
         task,
-        session: SessionId::new(&format!("s{}", number())).unwrap(),
+        session: SessionId::parse(&format!("s{}", number())).unwrap(),
         directory: "/srv/work".into(),
         fingerprint: "f0".repeat(32),
         runs: 1,
@@ -35,7 +35,7 @@ pub(crate) fn session(agent: &Agent, task: TaskKey, seconds: u64) -> AgentSessio
 pub(crate) fn gate(world: &World<'_>, account: &str, seconds: u64) -> ProviderGate {
     ProviderGate {
         company: world.company.id,
-        account: AccountKey::new(account).unwrap(),
+        account: AccountKey::parse(account).unwrap(),
         blocked_until: later(seconds),
         reason: FailureClass::ProviderLimit,
         noted_at: later(0),
@@ -61,7 +61,7 @@ fn listed(world: &World<'_>, agent: &Agent, limit: usize) -> Vec<AgentSession> {
 }
 
 fn gate_of(world: &World<'_>, account: &str) -> Option<ProviderGate> {
-    let account = AccountKey::new(account).unwrap();
+    let account = AccountKey::parse(account).unwrap();
     world.read(|reads| reads.sessions().find_gate(world.scope(), &account))
 }
 
@@ -80,7 +80,7 @@ on_both_databases! {
         assert_eq!(find(&world, &world.agent, task), Some(first.clone()));
 
         let next = AgentSession {
-            session: SessionId::new("other").unwrap(),
+            session: SessionId::parse("other").unwrap(),
             directory: "/elsewhere".into(),
             fingerprint: "a".repeat(64),
             runs: 7,
@@ -219,7 +219,7 @@ on_both_databases! {
         let claimed = claim(store).expect("it may start").run;
         let start = RunStart {
             containment: Some("cgroup,namespace".into()),
-            session: Some(SessionId::new("abc-1").unwrap()),
+            session: Some(SessionId::parse("abc-1").unwrap()),
             session_resumed: Some(true),
             prompt: Some(PromptDigest { sha256: "0a".repeat(32), bytes: 4711 }),
             may_be_completed: false,

@@ -35,7 +35,7 @@ fn blocking(
 }
 
 /// Makes `condition` fail for a wake of the world's agent about its issue, and no other one.
-fn break_only(condition: StartCondition, world: &World<'_>, request: &mut ClaimRequest) {
+pub(crate) fn break_only(condition: StartCondition, world: &World<'_>, request: &mut ClaimRequest) {
     let budget = |cents| Budget::from_cents(cents).unwrap();
     match condition {
         // The wakes of the tests are due now.
@@ -125,7 +125,7 @@ fn break_only(condition: StartCondition, world: &World<'_>, request: &mut ClaimR
 }
 
 /// Queues a wake of the world's agent about its issue, whoever would let it in.
-fn queue_all_the_same(world: &World<'_>) -> WakeId {
+pub(crate) fn queue_all_the_same(world: &World<'_>) -> WakeId {
     let (wake, run) = wake(&world.agent, Some(&world.issue));
     let agent = WakeableAgent::assume_locked(world.scope(), world.agent.id);
     world.write(|tx| tx.runs_mut().queue(agent, &wake, &run));

@@ -18,7 +18,7 @@ pub(crate) fn company(prefix: &str) -> Company {
     let now = Timestamp::from_micros(1_767_225_600_000_000);
     Company {
         id: new_id(),
-        name: Name::new("Acme").unwrap(),
+        name: Name::parse("Acme").unwrap(),
         description: None,
         lifecycle: CompanyLifecycle::ACTIVE,
         budget: Budget::UNLIMITED,

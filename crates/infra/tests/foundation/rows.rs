@@ -31,7 +31,7 @@ pub(crate) use governance::{
     execution_step,
 };
 pub(crate) use instructions::{bundle, content, version};
-pub(crate) use issue::{child_key, comment, issue, issue_label, issue_text, label, lease};
+pub(crate) use issue::{child_key, comment, issue, issue_label, issue_text, label, lease, stuck};
 pub(crate) use money::{alert, cost, spend_total};
 pub(crate) use planning::{
     advance, conventions, goal, project, project_goal, watch, workspace, worktree,
@@ -97,6 +97,7 @@ pub(crate) fn every_table(c: u8) -> Vec<Row> {
             .with("issue_id", Key(c, ISSUE))
             .with("execution_workspace_id", Key(c, WORKTREE)),
         lease(c),
+        stuck(c),
         process(c),
         completion(c),
         spend(c),

@@ -27,6 +27,9 @@ const MIGRATIONS: &str = "migrations";
 /// Spell words, so that they do not depend on the code that they watch.
 const INVARIANTS: &str = "crates/infra/src/store/invariants";
 
+/// What was a word once: table, column and word.
+const RETIRED: [(&str, &str, &str); 1] = [("wakes", "status", "skipped")];
+
 /// What the databases' own functions for times take.
 const FORMATS: [&str; 3] = ["UTC", "YYYYMM", "unixepoch"];
 
@@ -69,6 +72,7 @@ fn known_to_the_domain(path: &Path, sql: &str) -> Vec<String> {
         }
         let message = match column {
             None => format!("`'{word}'` is compared with no column"),
+            Some((table, column)) if RETIRED.contains(&(&*table, &*column, &*word)) => continue,
             Some((table, column)) => {
                 let vocabulary = VOCABULARIES
                     .iter()

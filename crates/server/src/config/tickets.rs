@@ -1,5 +1,6 @@
 //! Flags about governed tickets: worktrees, commits and pull requests.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use workforce_engine::{CommitIdentity, TicketSettings, WebhookSecret};
 use workforce_forges::{ForgeConfig, ForgeKind, Forges, Limits, Token};
 
 /// How the variables of a forge begin, and its usual host. Their ends are `_HOST`,
-/// `_API_URL` and `_TOKEN`.
+/// `_API_URL`, `_TOKEN` and `_WEBHOOK_SECRET`.
 const FORGES: [(ForgeKind, &str, &str); 3] = [
     (ForgeKind::GitHub, "WORKFORCE_GITHUB", "github.com"),
     (ForgeKind::GitLab, "WORKFORCE_GITLAB", "gitlab.com"),
@@ -54,14 +55,11 @@ pub(crate) struct TicketArgs {
     pub(crate) remote_hooks: bool,
 }
 
-/// What GitHub signs its messages with. It has no flag, since everybody reads the
-/// command line of a process.
-const WEBHOOK_SECRET: &str = "WORKFORCE_GITHUB_WEBHOOK_SECRET";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl TicketArgs {
-    /// The settings, with the forges that variables of the environment name: a token
-    /// has no flag, since everybody reads the command line of a process.
+    /// The settings, with the forges that variables of the environment name: tokens and
+    /// secrets have no flags, since everybody reads the command line of a process.
     ///
     /// # Errors
     /// A forge that cannot be used as it is named.
@@ -76,12 +74,23 @@ impl TicketArgs {
         };
         settings.worktree_age = DAY.saturating_mul(self.worktree_days);
         settings.remote_hooks = self.remote_hooks;
-        let secret = env::var(WEBHOOK_SECRET).ok();
-        settings.webhook_secret = secret.and_then(|secret| WebhookSecret::new(secret.trim()));
-        let named = named_forges(|name| env::var(name).ok())?;
+        let variable = |name: &str| env::var(name).ok();
+        settings.webhook_secrets = webhook_secrets(variable);
+        let named = named_forges(variable)?;
         settings.forges = Some(Forges::new(named, Limits::default())?);
         Ok(settings)
     }
+}
+
+/// What forges prove with whom their messages are from, as far as variables name it.
+fn webhook_secrets(
+    variable: impl Fn(&str) -> Option<String>,
+) -> BTreeMap<ForgeKind, WebhookSecret> {
+    let of = |(kind, begin, _usual): (ForgeKind, &str, &str)| {
+        let secret = variable(&format!("{begin}_WEBHOOK_SECRET"))?;
+        Some((kind, WebhookSecret::new(secret.trim())?))
+    };
+    FORGES.into_iter().filter_map(of).collect()
 }
 
 /// The forges that variables name. A forge is known by its usual host, by the host
@@ -165,6 +174,32 @@ mod tests {
         );
         let usual = [("WORKFORCE_GITHUB_API_URL", "https://api.github.com")];
         assert_eq!(hosts(&usual).len(), 1);
+    }
+
+    #[test]
+    fn a_forge_has_a_secret_of_its_own_for_its_messages() {
+        let kinds = |variables: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            let secrets = webhook_secrets(variable);
+            secrets.into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(&[]), []);
+        assert_eq!(
+            kinds(&[
+                ("WORKFORCE_GITHUB_WEBHOOK_SECRET", " \n"),
+                ("WORKFORCE_GITLAB_WEBHOOK_SECRET", "a secret"),
+                ("WORKFORCE_GITEA_WEBHOOK_SECRET", "another"),
+            ]),
+            [ForgeKind::GitLab, ForgeKind::Gitea]
+        );
+        // They name no forge.
+        assert_eq!(
+            hosts(&[("WORKFORCE_GITLAB_WEBHOOK_SECRET", "a secret")]),
+            []
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ use workforce_vitals::Vitals;
 
 use crate::board_token;
 use crate::client::Client;
-use crate::config::{AuthMode, ServeArgs};
+use crate::config::ServeArgs;
 use crate::logging;
 use crate::service::{self, Service};
 use crate::stop_signals::StopSignals;
@@ -108,10 +108,6 @@ fn settings(folder: &Path, agent: Option<Agent>) -> ServeArgs {
     args.listen = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     args.data.data_dir = folder.join("data");
     args.data.database_url = None;
-    // With a token where that is the operator's habit; accounts are not needed.
-    if args.auth == AuthMode::Users {
-        args.auth = AuthMode::LocalTrusted;
-    }
     args.drain_sec = 2;
     args.agent_env
         .extend(agent.into_iter().flat_map(Agent::variables));

@@ -116,7 +116,7 @@ fn end_stuck_runs(site: &Site<'_>) -> anyhow::Result<String> {
             RunOutcome::Lost(RunErrorCode::LeaseExpired),
             "the server of the run did not renew its lease",
         );
-        let is_ended = store.write(|tx| {
+        let ending = store.write(|tx| {
             runs::finish(
                 tx,
                 &context,
@@ -127,7 +127,7 @@ fn end_stuck_runs(site: &Site<'_>) -> anyhow::Result<String> {
                 None,
             )
         })?;
-        ended += usize::from(is_ended);
+        ended += usize::from(ending.is_some());
     }
     Ok(format!(
         "{ended} runs ended as lost, and their work is queued again"

@@ -63,10 +63,8 @@ pub(super) fn auth_policy(
         (config::AuthMode::LocalTrusted, None) => {
             (AuthMode::LocalTrusted, StartToken::kept(data_dir)?)
         }
-        (config::AuthMode::Token | config::AuthMode::Users, Some(given)) => {
-            (AuthMode::Token, Some(given))
-        }
-        (config::AuthMode::Token | config::AuthMode::Users, None) => {
+        (config::AuthMode::Token, Some(given)) => (AuthMode::Token, Some(given)),
+        (config::AuthMode::Token, None) => {
             let token = StartToken::kept_or_made(data_dir, tokens)?;
             (AuthMode::Token, Some(token))
         }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::harness::{Server, folder, is_alive, script, wait_for_pid};
@@ -163,4 +165,30 @@ fn a_script_that_was_written_for_paperclip_works_unchanged() {
         .map(|it| &it["body"])
         .collect();
     assert_eq!(bodies, ["Woken by issue_assigned.", "Half done."]);
+}
+
+#[test]
+fn runs_are_counted_by_how_they_ended() {
+    let data = folder();
+    let server = Server::start_with(data.path(), &[], &[]);
+    let company = found(&server);
+    for (name, command) in [("Ada", "exit 0"), ("Ben", "exit 3")] {
+        let adapter = json!({ "command": "/bin/sh", "args": ["-c", command] });
+        let agent = hire(&server, &company, name, &adapter);
+        let run = server.post(&format!("/api/agents/{agent}/heartbeat/invoke"), &json!({}));
+        let run = format!("/api/heartbeat-runs/{}", run["id"].as_str().unwrap());
+        server.wait_for(&run, |run| run["finishedAt"].is_string());
+    }
+    let counted = [
+        "workforce_runs_started_total 2\n",
+        "workforce_runs_finished_total{status=\"succeeded\",error_code=\"\"} 1\n",
+        "workforce_runs_finished_total{status=\"failed\",error_code=\"adapter_failed\"} 1\n",
+    ];
+    // They are counted when the transaction has ended that tells of the end.
+    let all = |told: &String| counted.iter().all(|line| told.contains(line));
+    let mut told = (0..100).map(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        server.metrics()
+    });
+    assert!(told.any(|told| all(&told)), "{}", server.metrics());
 }

@@ -56,6 +56,20 @@ fn the_first_start_writes_a_token_and_the_next_uses_it_again() {
 }
 
 #[test]
+fn metrics_are_for_the_board_unless_they_are_open() {
+    let data = folder();
+    let server = Server::start_with(data.path(), TOKEN, &[]);
+    assert_eq!(server.text("/metrics").0, 401);
+    drop(server);
+
+    let open = [TOKEN, &["--metrics-open"]].concat();
+    let server = Server::start_with(data.path(), &open, &[]);
+    let (status, told) = server.text("/metrics");
+    assert_eq!(status, 200, "{told}");
+    assert!(told.contains("\nworkforce_store_up 1\n"), "{told}");
+}
+
+#[test]
 fn a_token_that_others_may_know_is_refused() {
     let data = folder();
     let start = |variable: Option<&str>| {
@@ -84,19 +98,6 @@ fn a_token_that_others_may_know_is_refused() {
         told.contains("WORKFORCE_BOARD_TOKEN") && !told.contains("two words"),
         "{told}"
     );
-}
-
-#[test]
-fn accounts_are_refused_at_the_start() {
-    let data = folder();
-    let refused = binary()
-        .args(["serve", "--auth", "users", "--data-dir"])
-        .arg(data.path())
-        .output()
-        .unwrap();
-    assert_eq!(refused.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert!(told.contains("has no user accounts"), "{told}");
 }
 
 #[test]

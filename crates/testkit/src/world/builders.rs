@@ -26,28 +26,28 @@ fn text<T>(read: Result<T, TextError>) -> T {
 #[must_use]
 #[track_caller]
 pub fn name(of: &str) -> Name {
-    text(Name::new(of))
+    text(Name::parse(of))
 }
 
 /// A title.
 #[must_use]
 #[track_caller]
 pub fn title(of: &str) -> Title {
-    text(Title::new(of))
+    text(Title::parse(of))
 }
 
 /// A label.
 #[must_use]
 #[track_caller]
 pub fn label(of: &str) -> Label {
-    text(Label::new(of))
+    text(Label::parse(of))
 }
 
 /// A description.
 #[must_use]
 #[track_caller]
 pub fn description(of: &str) -> Description {
-    text(Description::new(of))
+    text(Description::parse(of))
 }
 
 /// The name an agent's key has unless it is given another.
@@ -136,7 +136,7 @@ pub fn new_project(called: &str) -> CreateProject {
 pub fn new_workspace(cwd: &str) -> CreateWorkspace {
     CreateWorkspace {
         name: None,
-        cwd: Some(text(Location::new(cwd))),
+        cwd: Some(text(Location::parse(cwd))),
         repo_url: None,
         repo_ref: None,
         default_base_branch: None,
@@ -189,7 +189,7 @@ pub fn report_of(agent: AgentId, cents: &str) -> ReportCost {
             output: 5,
             ..TokenUse::default()
         },
-        cost: Cents::parse_json(cents).unwrap_or_else(|error| panic!("{cents}: {error}")),
+        cost: Cents::parse(cents).unwrap_or_else(|error| panic!("{cents}: {error}")),
         estimated: None,
         issue: None,
         project: None,

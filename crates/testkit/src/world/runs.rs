@@ -100,9 +100,10 @@ impl World {
     #[track_caller]
     pub fn finish_as(&self, run: &Run, end: &RunEnd) -> bool {
         let system = self.system();
-        done(system.write(|tx, ctx| {
+        let written = done(system.write(|tx, ctx| {
             runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone(), None)
-        }))
+        }));
+        written.is_some()
     }
 
     /// The wakes of an agent that nothing has answered yet, oldest first.

@@ -92,7 +92,7 @@ pub fn infer(
         let warning = format!("the path is kept, and the bundle stays as it is: {why}");
         Ok(InferredBundle::Unknown { warning })
     };
-    let entry = match BundlePath::new(name) {
+    let entry = match BundlePath::parse(name) {
         Ok(entry) => entry,
         Err(fault) => return unknown(format!("the name of the file {fault}")),
     };

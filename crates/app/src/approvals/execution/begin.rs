@@ -264,6 +264,7 @@ fn reserve(
             held_by: None,
             clean_up_after: ctx.now,
             kept_because: None,
+            disorder: None,
             created_at: ctx.now,
             updated_at: ctx.now,
         };

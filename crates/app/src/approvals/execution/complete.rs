@@ -48,7 +48,7 @@ pub fn complete(
         decision_note: execution
             .note
             .as_deref()
-            .and_then(|note| DecisionNote::new(note).ok()),
+            .and_then(|note| DecisionNote::parse(note).ok()),
         force: execution.forced.then_some(true),
         seen: None,
     };

@@ -158,10 +158,8 @@ pub fn finish_step(
         .lock(step.company.into(), step.workspace)?;
     if let Some(mut workspace) = locked {
         note(&mut workspace);
-        if workspace.is_changed() {
-            workspace.updated_at = ctx.now;
-            tx.execution_workspaces_mut().save(&workspace)?;
-        }
+        let cause = tickets::Cause::Approved(&approval, &execution, &record.result);
+        tickets::save_and_tell(tx, ctx, &mut workspace, cause)?;
         if step.step == ExecutionStep::PullRequest {
             let merged = merged_base(&steps, step.workspace);
             tickets::watch_pull_request(tx, ctx, &workspace, merged)?;

@@ -77,7 +77,7 @@ fn a_short_form_is_stale_once_its_text_changes_and_goes_when_it_is_replaced() {
     assert!(!back.compact_stale);
 
     let by_hand = UpdateConventions {
-        compact_context: Change::Set(CompactContext::new("be kind").unwrap()),
+        compact_context: Change::Set(CompactContext::parse("be kind").unwrap()),
         ..UpdateConventions::default()
     };
     let by_hand = done(update(board, id, &by_hand));

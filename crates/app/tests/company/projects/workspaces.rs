@@ -17,7 +17,7 @@ use workforce_testkit::world::{World, done, label, new_project, new_workspace, r
 use crate::support::add_workspace;
 
 fn location(text: &str) -> Location {
-    Location::new(text).unwrap()
+    Location::parse(text).unwrap()
 }
 
 fn cloned(repo_url: &str) -> CreateWorkspace {

@@ -28,12 +28,12 @@ const FAILED: RunOutcome = RunOutcome::Failed(RunErrorCode::AdapterFailed);
 /// The engine finds a run whose server is gone.
 #[track_caller]
 fn lose(world: &World, run: &Run) -> bool {
-    let outcome: Result<bool, Failure<Infallible>> = world.system().write(|tx, ctx| {
+    let outcome: Result<_, Failure<Infallible>> = world.system().write(|tx, ctx| {
         let lost = RunOutcome::Lost(RunErrorCode::LeaseExpired);
         let end = RunEnd::without_exit(lost, "its server is gone");
         runs::finish(tx, ctx, run.scope(), run.id, run.fence, end, None)
     });
-    done(outcome)
+    done(outcome).is_some()
 }
 
 /// The program of a run may execute from now on.
@@ -135,6 +135,9 @@ fn lost_work_is_tried_again_once_in_an_hour() {
     let other = world.start_next().unwrap();
     assert_eq!(other.run.reason, WakeReason::ProcessLostRetry);
     assert!(world.finish(&other.run));
+    let follow_up = world.start_next().unwrap();
+    assert_eq!(follow_up.run.reason, WakeReason::IssueLeftUndone);
+    assert!(world.finish(&follow_up.run));
     world.advance(Duration::from_secs(1));
     let asked = done(world.system().write(|tx, ctx| {
         use workforce_app::wakes::{self, WakeRequest};

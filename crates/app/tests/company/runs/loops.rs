@@ -19,7 +19,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 #[track_caller]
 fn say(who: Acting<'_>, issue: &Issue, text: &str) {
-    let body = CommentBody::new(text).unwrap();
+    let body = CommentBody::parse(text).unwrap();
     let command = AddComment {
         body,
         reopen: Some(false),

@@ -44,15 +44,8 @@ fn refuse(world: &World, run: &Run, outcome: RunOutcome, retry_at: Option<Timest
         .provider_account()
         .and_then(|account| account.key(agent.id, false));
     done(world.system().write(|tx, ctx| {
-        assert!(runs::finish(
-            tx,
-            ctx,
-            run.scope(),
-            run.id,
-            run.fence,
-            end.clone(),
-            None
-        )?);
+        let written = runs::finish(tx, ctx, run.scope(), run.id, run.fence, end.clone(), None)?;
+        assert!(written.is_some());
         runs::heed_refusal(tx, ctx, run.scope(), run.id, account.as_ref())?;
         Ok::<_, Failure<Infallible>>(())
     }));

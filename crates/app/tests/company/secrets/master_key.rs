@@ -21,7 +21,7 @@ fn fill(world: &World, vault: &dyn Vault, versions: i32) -> (CompanyScope, Secre
     let secret = Secret {
         id: world.id(),
         company,
-        name: SecretName::new("s").unwrap(),
+        name: SecretName::parse("s").unwrap(),
         provider: SecretProvider::LocalEncrypted,
         external_ref: None,
         token_for: None,

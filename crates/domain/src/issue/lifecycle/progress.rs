@@ -1,4 +1,4 @@
-//! Where one issue stands and since when (docs/issues.md#reopening).
+//! Where one issue stands and since when. What has ended goes on only when it is reopened.
 
 use serde::Serialize;
 

@@ -136,16 +136,7 @@ async fn note_head(
 ) -> Result<(), StoreError> {
     state
         .store
-        .write(move |tx, ctx| {
-            let locked = tx.execution_workspaces_mut().lock(company.into(), id)?;
-            if let Some(mut worktree) = locked {
-                worktree.head_commit = Some(head.as_str().to_owned());
-                worktree.conflict_wakes = 0;
-                worktree.updated_at = ctx.now;
-                tx.execution_workspaces_mut().save(&worktree)?;
-            }
-            Ok(())
-        })
+        .write(move |tx, ctx| Ok(advance::note_head(tx, ctx, company, id, head.as_str())?))
         .await
 }
 

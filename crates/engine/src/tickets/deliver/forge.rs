@@ -39,6 +39,7 @@ pub(super) async fn pull_request(
     let Some(forge) = asked else {
         return Ok(none("the forge of the repository is not configured"));
     };
+    let named = repository.full_name();
     let new = NewPullRequest {
         repository,
         head: record.branch.clone(),
@@ -65,7 +66,12 @@ pub(super) async fn pull_request(
         url: made.url,
         state: state_of(made.state),
     };
-    let result = json!({ "url": made.url, "number": made.number, "state": made.state });
+    let mut result = json!({ "url": made.url, "number": made.number, "state": made.state });
+    // The page of a pull request lies below that of its repository.
+    let place = format!("/{}/", named.to_ascii_lowercase());
+    if !made.url.to_ascii_lowercase().contains(&place) {
+        result["movedTo"] = json!(made.url);
+    }
     Ok(Done {
         value: (),
         result,

@@ -3,6 +3,7 @@
 
 pub(super) mod branches;
 pub(super) mod inspect;
+mod order;
 pub(super) mod remotes;
 pub(super) mod source;
 pub(super) mod token;

@@ -4,14 +4,16 @@ use serde_json::json;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::ExecutionWorkspace;
-use workforce_domain::port::{StepFailure, StepFault};
+use workforce_domain::id::WorkspaceId;
+use workforce_domain::port::{CarryOutError, RemoteAddresses, StepFailure, StepFault};
 use workforce_domain::project::Workspace;
 use workforce_forges::RepositoryAddress;
 use workforce_git::{ConfiguredRemote, Credential, GitError, Remote, Repository};
 
 use super::token::forge_of;
+use super::{git_of, source};
 use crate::state::EngineState;
-use crate::tickets::fault::failure;
+use crate::tickets::fault::{failure, of_git};
 
 /// The addresses of a workspace, as its rows and the settings of its repository say
 /// now. An agent may change these settings, so that they are read once, before a
@@ -24,6 +26,35 @@ pub(in crate::tickets) async fn addresses(
         Some(url) => repository.rewritten_address(url).await.map(Some),
         None => repository.configured_remote("origin").await,
     }
+}
+
+/// The addresses that a ticket of a workspace would get now.
+pub(crate) async fn of_workspace(
+    state: &EngineState,
+    company: CompanyScope,
+    id: WorkspaceId,
+) -> Result<Option<RemoteAddresses>, CarryOutError> {
+    let step = ExecutionStep::Source;
+    let refused = |failure: StepFailure| CarryOutError::Step(Box::new(failure));
+    let found = state
+        .store
+        .read(move |reads| reads.projects().find_workspace(company, id))
+        .await?;
+    let Some(workspace) = found else {
+        let message = "the workspace was deleted meanwhile";
+        let fault = StepFault::WorkspaceUnavailable;
+        return Err(refused(failure(step, fault, message, json!({}))));
+    };
+    let git = git_of(state, step).await.map_err(refused)?;
+    let source = source::open(state, git, &workspace, false).await;
+    let source = source.map_err(refused)?;
+    let found = addresses(&source.repository, &workspace).await;
+    let found = found.map_err(|error| refused(of_git(step, &error)))?;
+    Ok(found.map(|found| RemoteAddresses {
+        named: found.named,
+        fetch: found.fetch,
+        push: found.push,
+    }))
 }
 
 /// Where the base branch of a ticket is fetched from; `None` without a remote.

@@ -5,15 +5,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workforce_app::approvals::advance::worktrees_of;
+use workforce_app::tickets::note_condition;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::ExecutionStep;
-use workforce_domain::execution_workspace::{ExecutionWorkspace, ExecutionWorkspaceStatus};
+use workforce_domain::execution_workspace::{
+    ExecutionWorkspace, ExecutionWorkspaceStatus, WorktreeFinding,
+};
 use workforce_domain::id::IssueId;
 use workforce_domain::port::{StepFailure, StepFault, StoreError};
 use workforce_domain::project::Workspace;
 use workforce_domain::run::Run;
 use workforce_git::{Branch, CommitId, Git, Repository, Worktree};
 
+use super::order;
 use super::source::{self, Source, branch};
 use super::{PATIENCE, git_of};
 use crate::adapter::local::offload;
@@ -46,6 +50,8 @@ pub(crate) struct Place {
     pub(crate) own: Vec<PathBuf>,
     /// The same of a repository that is not the server's.
     pub(crate) written: Vec<PathBuf>,
+    /// What was found there that was not in order.
+    pub(crate) findings: Vec<WorktreeFinding>,
 }
 
 /// Opens the worktree of a ticket, with its repository.
@@ -91,7 +97,7 @@ pub(in crate::tickets) async fn open_or_make_again(
 }
 
 /// Makes a worktree again. The branch is what it was; its folder alone is gone.
-async fn make_again(
+pub(super) async fn make_again(
     state: &EngineState,
     repository: &Repository,
     path: &Path,
@@ -170,7 +176,18 @@ pub(crate) async fn place_of(
         return Err(NoPlace::Missing(missing(ExecutionStep::Worktree, &path)));
     };
     let placed = place(state, record, workspace).await;
-    placed.map(Some).map_err(NoPlace::Missing)
+    let placed = placed.map_err(NoPlace::Missing)?;
+    if !placed.findings.is_empty() || placed.record.disorder.is_some() {
+        let (worktree, findings) = (placed.record.id, placed.findings.clone());
+        let note = || {
+            let findings = findings.clone();
+            state.store.write(move |tx, ctx| {
+                Ok(note_condition(tx, ctx, company, worktree, id, &findings)?)
+            })
+        };
+        until_answered(live, note).await.map_err(NoPlace::Store)?;
+    }
+    Ok(Some(placed))
 }
 
 async fn place(
@@ -183,16 +200,9 @@ async fn place(
     let git = git_of(state, step).await?;
     let source = source::open(state, git, &workspace, false).await?;
     let of_git = |error| of_git(step, &error);
-    let (path, branch) = (path_of(settings, &record), branch(&record.branch)?);
+    let path = path_of(settings, &record);
     let repository = &source.repository;
-    let found = repository
-        .open_worktree(&path, &branch)
-        .await
-        .map_err(of_git)?;
-    let worktree = match found {
-        Some(worktree) => worktree,
-        None => make_again(state, repository, &path, &branch, step).await?,
-    };
+    let (worktree, findings) = order::set_in_order(state, repository, &record, &path, step).await?;
     let shared = worktree.shared_folders().map_err(of_git)?;
     let (read, own, written) = match source.is_mirror {
         true => (vec![repository.common_dir().to_owned()], shared, Vec::new()),
@@ -205,6 +215,7 @@ async fn place(
         read,
         own,
         written,
+        findings,
     })
 }
 

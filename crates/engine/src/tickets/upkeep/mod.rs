@@ -3,6 +3,7 @@
 
 mod clean_up;
 mod drift;
+pub(super) mod taken_messages;
 pub(super) mod watch;
 pub(super) mod webhook;
 

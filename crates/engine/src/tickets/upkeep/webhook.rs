@@ -1,13 +1,14 @@
-//! What GitHub tells by itself (docs/tickets.md#webhook).
+//! What forges tell by themselves (docs/tickets.md#webhook).
 
 use std::sync::Arc;
 
 use workforce_app::pull_requests::hurry;
 use workforce_domain::actor::{CompanyOwned, InstanceScope};
 use workforce_domain::execution_workspace::PullRequestTraits;
+use workforce_domain::forge::ForgeKind;
 use workforce_domain::port::{DeliveryOutcome, ForgeDelivery, StoreError};
 use workforce_forges::RepositoryAddress;
-use workforce_forges::webhook::{parse, verify};
+use workforce_forges::webhook::{Event, parse, verify};
 
 use crate::state::EngineState;
 
@@ -21,15 +22,34 @@ pub(crate) async fn take(
     state: Arc<EngineState>,
     delivery: ForgeDelivery,
 ) -> Result<DeliveryOutcome, StoreError> {
-    let Some(secret) = &state.config.tickets.webhook_secret else {
+    let forge = delivery.forge;
+    let Some(secret) = state.config.tickets.webhook_secrets.get(&forge) else {
         return Ok(DeliveryOutcome::NotConfigured);
     };
-    if !verify(secret.bytes(), &delivery.body, &delivery.signature) {
+    if !verify(forge, secret.bytes(), &delivery.body, &delivery.proof) {
         return Ok(DeliveryOutcome::Forged);
     }
-    let Some(event) = parse(&delivery.event, &delivery.body) else {
-        return Ok(DeliveryOutcome::Taken);
+    let now = state.store.ports.clock.now();
+    let Some(taking) = state.taken_messages.begin(forge, &delivery.body, now) else {
+        return Ok(DeliveryOutcome::Repeated);
     };
+    let event = parse(forge, &delivery.event, &delivery.body);
+    if let Some(event) = event.filter(|event| is_at(&state, forge, &event.repository)) {
+        hurry_all(&state, event).await?;
+    }
+    taking.finish();
+    Ok(DeliveryOutcome::Taken)
+}
+
+/// Whether the forge that keeps a repository is one of these: who knows the secret of one
+/// has no say about the others.
+fn is_at(state: &EngineState, forge: ForgeKind, repository: &RepositoryAddress) -> bool {
+    let forges = state.config.tickets.forges.as_ref();
+    forges.and_then(|forges| forges.kind_of(repository)) == Some(forge)
+}
+
+/// Makes the watched pull requests that an event is about due.
+async fn hurry_all(state: &EngineState, event: Event) -> Result<(), StoreError> {
     let numbers = event.numbers.iter().copied();
     let traits = PullRequestTraits {
         numbers: numbers.filter_map(|it| i64::try_from(it).ok()).collect(),
@@ -57,5 +77,5 @@ pub(crate) async fn take(
             .await?;
     }
     state.store.notifiers.forges.notify_one();
-    Ok(DeliveryOutcome::Taken)
+    Ok(())
 }

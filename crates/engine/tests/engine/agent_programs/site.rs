@@ -72,7 +72,7 @@ impl Site {
             });
         });
         let issue = self.house.assign(agent, |issue| {
-            let text = workforce_domain::text::Description::new("Paint it blue.");
+            let text = workforce_domain::text::Description::parse("Paint it blue.");
             issue.description = Some(text.expect("a text"));
         });
         (agent, issue)

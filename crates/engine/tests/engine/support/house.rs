@@ -151,7 +151,7 @@ impl House {
         }
         config.retain(|_, value| !value.is_null());
         let mut command = agents::CreateAgent {
-            name: Name::new("Ada").expect("a name"),
+            name: Name::parse("Ada").expect("a name"),
             role: None,
             title: None,
             icon: None,
@@ -187,7 +187,7 @@ impl House {
         change: impl Fn(&mut issues::CreateIssue),
     ) -> IssueId {
         let mut command = issues::CreateIssue {
-            title: Title::new("Build it").expect("a title"),
+            title: Title::parse("Build it").expect("a title"),
             description: None,
             status: Some(IssueStatus::Todo),
             priority: None,

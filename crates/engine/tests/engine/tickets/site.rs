@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use workforce_app::activity_log::document;
 use workforce_app::approvals::{self, Decide, SubmitApproval, execution};
 use workforce_app::{Failure, activity, agents, issues};
-use workforce_domain::activity::Activity;
+use workforce_domain::activity::{Action, Activity};
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::execution_workspace::{ExecutionWorkspace, PullRequestWatch};
@@ -31,6 +31,13 @@ use crate::support::{House, eventually};
 pub(crate) const REPOSITORY: &str = "acme/shop";
 pub(crate) const SECRET: &str = "a secret of the webhook";
 const BRANCH: &str = "feature/ABC-1";
+/// What tells that a step was taken.
+const TRAIL: [Action; 4] = [
+    Action::WorktreeCreated,
+    Action::WorktreeCommitted,
+    Action::WorktreePushed,
+    Action::PullRequestOpened,
+];
 
 /// A company with an agent who is paused, so that its wakes wait, and a ticket of it.
 pub(crate) struct Site {
@@ -46,7 +53,12 @@ pub(crate) struct Site {
 impl Site {
     /// A ticket whose pull request is open and whose issue is done.
     pub(crate) async fn delivered(store: TestStore) -> Self {
-        let site = Self::provisioned(store, true).await;
+        Self::delivered_at(ImitatedForge::GitHub, store).await
+    }
+
+    /// The same at another forge.
+    pub(crate) async fn delivered_at(forge: ImitatedForge, store: TestStore) -> Self {
+        let site = Self::provisioned_at(forge, store, true).await;
         site.write("work.txt", "the work of the agent\n");
         site.approve(ApprovalType::ApprovePullRequest, json!({}))
             .await;
@@ -57,8 +69,12 @@ impl Site {
     /// A ticket with a worktree and nothing else, in a repository with a remote or
     /// without. An engine works for it.
     pub(crate) async fn provisioned(store: TestStore, with_remote: bool) -> Self {
+        Self::provisioned_at(ImitatedForge::GitHub, store, with_remote).await
+    }
+
+    async fn provisioned_at(forge: ImitatedForge, store: TestStore, with_remote: bool) -> Self {
         let house = House::on(store);
-        let forge = ForgeImitation::start(ImitatedForge::GitHub).expect("a forge");
+        let forge = ForgeImitation::start(forge).expect("a forge");
         let agent = house.hire_shell(&until_go(&house));
         house.act(|tx, ctx| agents::pause(tx, ctx, agent));
         let issue = new_ticket(&house, &forge, agent, "", with_remote);
@@ -103,7 +119,7 @@ impl Site {
     pub(crate) fn config(&self) -> EngineConfig {
         let mut config = self.house.config();
         let forge = ForgeConfig {
-            kind: ForgeKind::GitHub,
+            kind: self.forge_kind(),
             host: self.forge.host().to_owned(),
             api_url: Some(self.forge.api_url()),
             token: Token::parse(TOKEN),
@@ -113,8 +129,13 @@ impl Site {
         config.tickets.forges = Some(Forges::new(vec![forge], limits).expect("a forge"));
         // Some tests start another server on it.
         config.exclusive_store = false;
-        config.tickets.webhook_secret = WebhookSecret::new(SECRET);
+        let secret = WebhookSecret::new(SECRET).expect("a secret");
+        config.tickets.webhook_secrets = [(self.forge_kind(), secret)].into();
         config
+    }
+
+    pub(crate) fn forge_kind(&self) -> ForgeKind {
+        ForgeKind::parse(self.forge.kind().word()).expect("a kind")
     }
 
     /// Starts an engine in the place of the one that works.
@@ -267,16 +288,27 @@ impl Site {
         .await;
     }
 
-    /// What was told of the ticket, oldest first, as `noun.verb` that begins so.
+    /// What was told of the ticket, oldest first, as `noun.verb` that begins so; without the trail
+    /// of its steps.
     pub(crate) fn told(&self, begin: &str) -> Vec<Activity> {
+        let mut told = self.activity();
+        told.retain(|it| it.action.as_str().starts_with(begin) && !TRAIL.contains(&it.action));
+        told
+    }
+
+    /// The trail of the steps of the ticket, oldest first.
+    pub(crate) fn trail(&self) -> Vec<Activity> {
+        let mut trail = self.activity();
+        trail.retain(|it| TRAIL.contains(&it.action));
+        trail
+    }
+
+    fn activity(&self) -> Vec<Activity> {
         let id = self.issue;
         let page = self
             .house
             .act(|tx, ctx| activity::of_issue(tx.reads(), ctx, &id.into(), &PageRequest::first()));
-        let mut told: Vec<_> = page.items;
-        told.retain(|it| it.action.as_str().starts_with(begin));
-        told.reverse();
-        told
+        page.items.into_iter().rev().collect()
     }
 
     pub(crate) fn actions(&self, begin: &str) -> Vec<String> {

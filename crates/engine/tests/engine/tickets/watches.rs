@@ -43,6 +43,46 @@ async fn a_pull_request_that_is_opened_is_watched_until_it_is_merged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_activity_of_a_ticket_tells_what_was_done_for_it() {
+    for store in [Some(sqlite_store()), postgres_store()]
+        .into_iter()
+        .flatten()
+    {
+        let site = Site::delivered(store).await;
+        let (record, trail) = (json!(site.record()), site.trail());
+        let actions: Vec<String> = trail.iter().map(|it| it.action.to_string()).collect();
+        let all = [
+            "worktree.created",
+            "worktree.committed",
+            "worktree.pushed",
+            "pull_request.opened",
+        ];
+        assert_eq!(actions, all);
+        let told: Vec<_> = trail.iter().map(|it| json!(it.details)).collect();
+        for details in &told {
+            assert_eq!(details["branch"], "feature/ABC-1");
+            assert_eq!(details["ticketKey"], "ABC-1");
+            assert_eq!(details["executionWorkspaceId"], record["id"]);
+        }
+        assert_eq!(told[0]["baseBranch"], "main");
+        assert_eq!(told[0]["baseCommit"], record["baseCommit"]);
+        assert!(told[0]["path"].as_str().unwrap().ends_with("abc-1/repo"));
+        assert_eq!(told[1]["commit"], record["headCommit"]);
+        assert_eq!(told[1]["formerCommit"], record["baseCommit"]);
+        assert_eq!(told[2]["commit"], record["headCommit"]);
+        assert_eq!(told[3]["number"], 1);
+        assert_eq!(told[3]["url"], record["pullRequest"]["url"]);
+        // The work is made ready before the board is asked; the rest is done by its word.
+        assert_eq!(told[1].get("approvalId"), None);
+        for carried_out in [&told[0], &told[2], &told[3]] {
+            assert_eq!(carried_out["decidedBy"], "local-board");
+            assert!(carried_out["approvalId"].is_string());
+        }
+        site.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_pull_request_that_is_closed_is_told_once() {
     let site = Site::delivered(sqlite_store()).await;
     site.forge.set_state(REPOSITORY, 1, Imitated::Closed);

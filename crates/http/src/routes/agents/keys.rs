@@ -68,7 +68,7 @@ struct CreateKeyBody {
 fn name(rq: &Request) -> Result<Name, Problem> {
     match rq.json::<CreateKeyBody>()?.name {
         Some(name) => Ok(name),
-        None => Name::new("default").map_err(|error| Problem::internal(&error)),
+        None => Name::parse("default").map_err(|error| Problem::internal(&error)),
     }
 }
 

@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;
+use workforce_app::mentions::Commented;
 use workforce_app::{Codes, approvals};
 use workforce_domain::approval::ApprovalComment;
 use workforce_domain::page::Order;
@@ -62,7 +63,8 @@ struct AddApprovalCommentBody {
 #[utoipa::path(post, path = "/api/approvals/{approvalId}/comments", tag = TAG,
     operation_id = "addApprovalComment",
     request_body = AddApprovalCommentBody,
-    responses((status = 201, description = "The comment.", body = ApprovalComment)))]
+    responses((status = 201, description = "The comment.",
+        body = Commented<ApprovalComment>)))]
 async fn add(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(

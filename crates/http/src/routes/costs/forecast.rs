@@ -38,9 +38,7 @@ fn spender(rq: &Request) -> Result<Spender, Problem> {
 fn what_if(rq: &Request) -> Result<Option<Budget>, Problem> {
     rq.query()?
         .text("limitCents")?
-        .map(|text| {
-            Budget::parse_json(text).map_err(|error| fault("limitCents", &error.to_string()))
-        })
+        .map(|text| Budget::parse(text).map_err(|error| fault("limitCents", &error.to_string())))
         .transpose()
 }
 

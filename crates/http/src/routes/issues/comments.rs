@@ -1,6 +1,7 @@
 use actix_web::HttpResponse;
 use workforce_app::Codes;
 use workforce_app::issues::{self, AddComment};
+use workforce_app::mentions::Commented;
 use workforce_domain::issue::Comment;
 use workforce_domain::page::Order;
 use workforce_domain::port::CommentCursor;
@@ -52,7 +53,7 @@ fn order(rq: &Request) -> Result<Order, Problem> {
 #[utoipa::path(post, path = "/api/issues/{issueId}/comments", tag = TAG,
     operation_id = "addIssueComment",
     request_body = AddComment,
-    responses((status = 201, description = "The comment.", body = Comment)))]
+    responses((status = 201, description = "The comment.", body = Commented<Comment>)))]
 async fn add(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(

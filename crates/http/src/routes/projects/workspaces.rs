@@ -1,6 +1,9 @@
 use actix_web::HttpResponse;
-use workforce_app::Codes;
-use workforce_app::projects::{self, CreateWorkspace, UpdateWorkspace};
+use workforce_app::projects::{
+    self, AdoptAddress, AdoptedAddress, CreateWorkspace, UpdateWorkspace,
+};
+use workforce_app::{Code, Codes};
+use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::{ProjectId, WorkspaceId};
 use workforce_domain::project::Workspace;
 
@@ -12,12 +15,21 @@ use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 
+/// What the adoption of an address is refused with.
+const ADOPT: Codes = Codes::of(&[
+    Code::GitFailed,
+    Code::GitRemoteFailed,
+    Code::WorkspaceMissing,
+    Code::WorkspaceUnavailable,
+]);
+
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
         .add(__path_list, Access::Anyone, Codes::NONE, list)
         .add(__path_create, Access::Board, projects::WORKSPACE, create)
         .add(__path_update, Access::Board, projects::WORKSPACE, update)
         .add(__path_delete, Access::Board, projects::DELETE, delete)
+        .add(__path_adopt, Access::Board, ADOPT, adopt)
 }
 
 /// The workspaces of a project, the primary one first; at most 100 exist.
@@ -81,6 +93,47 @@ async fn delete(rqctx: RequestContext) -> HttpResponse {
             ids,
             |tx, ctx, (project, id)| projects::delete_workspace(tx, ctx, *project, *id),
             |()| Reply::ok(Done::OK),
+        )
+        .await
+}
+
+fn adoption(rq: &Request) -> Result<((ProjectId, WorkspaceId), AdoptAddress), Problem> {
+    Ok((ids(rq)?, rq.json()?))
+}
+
+/// Has the tickets of a workspace take over its address.
+///
+/// A ticket keeps the address that its repository had when its worktree was made. Where the
+/// repository moved and `repoUrl` was changed, this gives it to all worktrees of the workspace, and
+/// says what changes; `dryRun` only says it.
+#[utoipa::path(post,
+    path = "/api/projects/{projectId}/workspaces/{workspaceId}/adopt-address", tag = TAG,
+    operation_id = "adoptWorkspaceAddress",
+    request_body = Option<AdoptAddress>,
+    responses((status = 200, description = "What changes.", body = AdoptedAddress)))]
+async fn adopt(rqctx: RequestContext) -> HttpResponse {
+    let looked = rqctx
+        .preflight(adoption, |reads, ctx, ((project, id), _)| {
+            projects::workspace_to_adopt(reads, ctx, *project, *id)
+        })
+        .await;
+    let (rqctx, workspace) = match looked {
+        Ok(looked) => looked,
+        Err(answer) => return answer,
+    };
+    let governed = &rqctx.state.ports.governed;
+    let found = governed.addresses(workspace.scope(), workspace.id).await;
+    let addresses = match found {
+        Ok(addresses) => addresses,
+        Err(error) => return rqctx.refuse(Problem::not_carried_out(error)),
+    };
+    rqctx
+        .write(
+            adoption,
+            move |tx, ctx, ((project, id), command)| {
+                projects::adopt_address(tx, ctx, *project, *id, addresses.as_ref(), *command)
+            },
+            Reply::ok,
         )
         .await
 }

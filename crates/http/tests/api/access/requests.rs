@@ -95,6 +95,8 @@ pub(super) const REQUESTS: &[Request] = &[
     get("/api/health/ready"),
     // What the caller says does not matter here, but what it signed.
     post("/api/webhooks/github", "{}").or("credential_invalid"),
+    post("/api/webhooks/gitlab", "{}").or("credential_invalid"),
+    post("/api/webhooks/gitea", "{}").or("credential_invalid"),
     // Agents.
     get("/api/agents/me"),
     get("/api/agents/{agentId}"),
@@ -236,6 +238,7 @@ pub(super) const REQUESTS: &[Request] = &[
         r#"{"name":"S{unique}","value":"sesame"}"#,
     ),
     get("/api/companies/{companyId}/sidebar-badges"),
+    get("/api/companies/{companyId}/stuck-issues"),
     // Goals.
     get("/api/goals/{goalId}"),
     patch("/api/goals/{goalId}", r#"{"title":"{unique}"}"#),
@@ -299,6 +302,10 @@ pub(super) const REQUESTS: &[Request] = &[
     patch(
         "/api/projects/{projectId}/workspaces/{workspaceId}",
         r#"{"name":"W{unique}"}"#,
+    ),
+    post(
+        "/api/projects/{projectId}/workspaces/{workspaceId}/adopt-address",
+        "{}",
     ),
     delete("/api/projects/{projectId}/workspaces/{workspaceId}"),
     // Secrets.

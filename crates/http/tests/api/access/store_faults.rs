@@ -177,6 +177,10 @@ fn has_code(answer: &Answer, code: &str) -> bool {
 
 /// What is wrong with the answer to a request that met a fault.
 fn wrong(answer: &Answer, route: &Listed, failed_at: FailedAt) -> Option<String> {
+    // Whoever asks was found out: then the rest is told, and that the store failed.
+    if route.path == "/metrics" && answer.text.contains("\nworkforce_store_up 0\n") {
+        return None;
+    }
     let (status, code) = match failed_at {
         FailedAt::Beginning => (503, "store_unavailable"),
         FailedAt::Part if route.path == "/api/health/ready" => (503, "store_unavailable"),

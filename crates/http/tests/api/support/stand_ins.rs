@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use workforce_domain::adapter_check::{AdapterCheck, CheckName, CheckStatus, CheckedProgram};
+use workforce_domain::forge::ForgeKind;
 use workforce_domain::id::{CompanyId, RunId};
 use workforce_domain::port::{
     AdapterCheckError, AdapterCheckFuture, AdapterChecks, AdapterToCheck, DeliveryFuture,
@@ -81,7 +82,7 @@ impl AdapterChecks for FitAdapters {
     }
 }
 
-/// Takes every message with the signature [`Webhooks::SIGNATURE`].
+/// Takes every message with the proof [`Webhooks::SIGNATURE`], once.
 #[derive(Default)]
 pub(crate) struct Webhooks {
     is_off: AtomicBool,
@@ -92,7 +93,7 @@ pub(crate) struct Webhooks {
 impl Webhooks {
     pub(crate) const SIGNATURE: &str = "sha256=0123";
 
-    /// From now on nobody signs messages.
+    /// From now on no forge has a secret.
     pub(crate) fn switch_off(&self) {
         self.is_off.store(true, Ordering::SeqCst);
     }
@@ -109,7 +110,7 @@ impl Webhooks {
 }
 
 impl ForgeWebhooks for Webhooks {
-    fn is_configured(&self) -> bool {
+    fn is_configured(&self, _forge: ForgeKind) -> bool {
         !self.is_off.load(Ordering::SeqCst)
     }
 
@@ -118,10 +119,17 @@ impl ForgeWebhooks for Webhooks {
             if let Some(fault) = *self.fault.lock().unwrap() {
                 return Err(fault());
             }
-            if delivery.signature != Self::SIGNATURE {
+            if delivery.proof != Self::SIGNATURE {
                 return Ok(DeliveryOutcome::Forged);
             }
-            self.taken.lock().unwrap().push(delivery);
+            let mut taken = self.taken.lock().unwrap();
+            let is_same = |other: &ForgeDelivery| {
+                other.forge == delivery.forge && other.body == delivery.body
+            };
+            if taken.iter().any(is_same) {
+                return Ok(DeliveryOutcome::Repeated);
+            }
+            taken.push(delivery);
             Ok(DeliveryOutcome::Taken)
         })
     }

@@ -15,10 +15,10 @@ use workforce_domain::execution_workspace::{
     ChangedFile, CommitFacts, DiffRequest, ExecutionWorkspace, FileStatus, WorktreeDiff,
     WorktreeState,
 };
-use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, InstanceId, IssueId};
+use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId, InstanceId, IssueId, WorkspaceId};
 use workforce_domain::port::{
     AgreedWork, CarryOutError, CarryOutFuture, GovernedWork, Preflight, PreflightFuture,
-    StepFailure, StepFault, Store, StoreError, Tx, WorktreeFuture,
+    RemoteAddresses, StepFailure, StepFault, Store, StoreError, Tx, WorktreeFuture,
 };
 use workforce_testkit::ports;
 
@@ -223,6 +223,22 @@ impl GovernedWork for Steps {
                 truncated: request.patch_bytes < patch.len(),
                 refused_files: Vec::new(),
             })
+        })
+    }
+
+    fn addresses(
+        &self,
+        _company: CompanyScope,
+        _workspace: WorkspaceId,
+    ) -> WorktreeFuture<'_, Option<RemoteAddresses>> {
+        Box::pin(async move {
+            self.next()?;
+            let address = "https://forge.example/acme/store.git".to_owned();
+            Ok(Some(RemoteAddresses {
+                named: address.clone(),
+                fetch: address.clone(),
+                push: address,
+            }))
         })
     }
 

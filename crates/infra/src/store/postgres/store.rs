@@ -3,7 +3,7 @@ use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use diesel::result::Error;
 use r2d2::{Pool, PooledConnection};
 use workforce_domain::id::CompanyId;
-use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict};
+use workforce_domain::port::{Connections, EventFeed, Reads, Store, StoreError, Tx, Verdict};
 use workforce_vitals::DiskSpace;
 
 use super::listener::NotificationListener;
@@ -11,7 +11,7 @@ use super::outcome::{Outcome, Written, number_of_running};
 use super::session::Session;
 use super::{Connection, Transaction};
 use crate::store::errors::failed;
-use crate::store::pool::{Manager, Pooled, take};
+use crate::store::pool::{Manager, Pooled, connections, take};
 use crate::store::retry::until_settled;
 
 /// Every statement sees the same state.
@@ -195,6 +195,10 @@ impl Store for PostgresStore {
             self.listener.notify(&companies);
             Ok(())
         })
+    }
+
+    fn connections(&self) -> Option<Connections> {
+        Some(connections(&self.pool))
     }
 
     fn feed(&self) -> &dyn EventFeed {

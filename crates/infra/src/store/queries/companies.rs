@@ -9,19 +9,20 @@ use workforce_domain::company::{
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::dashboard::{Badges, Cutoffs, DashboardMetrics};
 use workforce_domain::id::CompanyId;
+use workforce_domain::instance_figures::InstanceFigures;
 use workforce_domain::money::Budget;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    CompanyCursor, CompanyReads, CompanyWrites, Lock, Locked, StoreError,
+    CompanyCursor, CompanyReads, CompanyWrites, Lock, Locked, StartConditionInputs, StoreError,
 };
 use workforce_domain::time::Timestamp;
 
 use super::super::transaction::Transaction;
 use super::super::{LoadingMode, change_one, for_update};
 use super::advisory::advisory_lock;
-use super::figures;
 use super::page::{MAX_WHOLE, characters, fetch_limit, page_of, substr};
 use super::row::{Row, admit, admit_some, exactly_one, length, one};
+use super::{figures, instance_figures};
 use crate::store::columns::{IdColumn, InstantColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{companies, company_counters};
@@ -75,7 +76,9 @@ impl Row for CompanyRow {
             require_board_approval_for_new_agents: self.require_board_approval_for_new_agents,
             review_required: self.review_required,
             max_concurrent_runs: self.max_concurrent_runs,
-            attachment_limit: self.attachment_max_bytes.and_then(AttachmentLimit::new),
+            attachment_limit: self
+                .attachment_max_bytes
+                .and_then(AttachmentLimit::from_bytes),
             locale: admit_some(KIND, self.locale)?,
             brand_color: admit_some(KIND, self.brand_color)?,
             created_at: self.created_at.0,
@@ -183,6 +186,14 @@ impl CompanyReads for Transaction<'_> {
 
     fn badges(&mut self, company: CompanyScope) -> Result<Badges, StoreError> {
         figures::badges(self.conn, company)
+    }
+
+    fn instance_figures(
+        &mut self,
+        _scope: InstanceScope,
+        terms: &StartConditionInputs,
+    ) -> Result<InstanceFigures, StoreError> {
+        instance_figures::figures(self.conn, terms)
     }
 }
 

@@ -1,15 +1,11 @@
-use std::sync::LazyLock;
-
 use diesel::prelude::*;
-use diesel::sql_query;
-use diesel::sql_types::{BigInt, Integer};
 use workforce_domain::actor::{CompanyScope, InstanceScope};
 use workforce_domain::agent::Agent;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::id::{AgentId, CompanyId, InstanceId, IssueId, RunId};
 use workforce_domain::port::{
     Agenda, AgendaTerms, BudgetStop, ClaimRequest, ClaimedRun, EngineReads, EngineWrites, Locked,
-    RenewedRun, StartConditionInputs, StoreError,
+    RenewedRun, StartConditionInputs, StoreError, StuckChanges,
 };
 use workforce_domain::run::{ProcessRecord, Run, RunErrorCode, RunStart};
 use workforce_domain::time::{Month, Timestamp};
@@ -18,12 +14,13 @@ use workforce_domain::wake::WakeReason;
 
 use super::super::transaction::Transaction;
 use super::page::row_limit;
-use super::predicates::{budget_unspent_by_agent, budget_unspent_by_company, stopped_by_budget};
 use super::row::{Row, all};
 use super::run_row::RunRow;
 use super::runs::running;
-use super::{agenda, claim, event_retention, obsolete_wakes, timers, wakes};
-use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, Key, StringEnumColumn};
+use super::{
+    agenda, budget_stops, claim, event_retention, obsolete_wakes, stuck_issues, timers, wakes,
+};
+use crate::store::columns::{IdColumn, InstantColumn, JsonColumn, StringEnumColumn};
 use crate::store::errors::failed;
 use crate::store::schema::{heartbeat_runs, run_processes};
 
@@ -60,46 +57,6 @@ impl Row for ProcessRow {
         })
     }
 }
-
-#[derive(QueryableByName)]
-struct StoppedCompany {
-    #[diesel(sql_type = Key)]
-    company_id: IdColumn<CompanyId>,
-}
-
-#[derive(QueryableByName)]
-struct StoppedAgent {
-    #[diesel(sql_type = Key)]
-    company_id: IdColumn<CompanyId>,
-    #[diesel(sql_type = Key)]
-    agent_id: IdColumn<AgentId>,
-}
-
-/// Companies that are stopped by a budget they have not used up. The partial
-/// index needs the condition that there is a reason at all.
-static STOPPED_COMPANIES: LazyLock<String> = LazyLock::new(|| {
-    let stopped = stopped_by_budget("c");
-    let left = budget_unspent_by_company("c", "$1");
-    format!(
-        "SELECT c.id AS company_id FROM companies c
-         WHERE c.pause_reason IS NOT NULL AND {stopped} AND {left}
-         ORDER BY c.id
-         LIMIT $2"
-    )
-});
-
-/// Agents that are stopped by a budget they have not used up.
-static STOPPED_AGENTS: LazyLock<String> = LazyLock::new(|| {
-    let stopped = stopped_by_budget("a");
-    let left = budget_unspent_by_agent("a", "c", "$1");
-    format!(
-        "SELECT a.company_id AS company_id, a.id AS agent_id FROM agents a
-         JOIN companies c ON c.id = a.company_id
-         WHERE {stopped} AND {left}
-         ORDER BY a.company_id, a.id
-         LIMIT $2"
-    )
-});
 
 impl EngineReads for Transaction<'_> {
     fn expired(
@@ -201,31 +158,39 @@ impl EngineReads for Transaction<'_> {
         timers::to_check(self.conn, scope, now, limit)
     }
 
+    fn change_counts(
+        &mut self,
+        scope: InstanceScope,
+        now: Timestamp,
+    ) -> Result<Vec<(CompanyScope, i64)>, StoreError> {
+        stuck_issues::change_counts(self.conn, scope, now)
+    }
+
+    fn to_note_stuck(
+        &mut self,
+        company: CompanyScope,
+        now: Timestamp,
+        after: Option<IssueId>,
+        limit: usize,
+    ) -> Result<StuckChanges, StoreError> {
+        stuck_issues::changes(self.conn, company, now, after, limit)
+    }
+
+    fn wrongly_stuck(
+        &mut self,
+        company: CompanyScope,
+        limit: usize,
+    ) -> Result<Vec<IssueId>, StoreError> {
+        stuck_issues::wrongly(self.conn, company, limit)
+    }
+
     fn budget_stops_to_lift(
         &mut self,
         scope: InstanceScope,
         month: Month,
         limit: usize,
     ) -> Result<Vec<BudgetStop>, StoreError> {
-        let companies: Vec<StoppedCompany> = sql_query(STOPPED_COMPANIES.as_str())
-            .bind::<Integer, _>(month.number())
-            .bind::<BigInt, _>(row_limit(limit))
-            .load(self.conn)
-            .map_err(failed)?;
-        let agents: Vec<StoppedAgent> = sql_query(STOPPED_AGENTS.as_str())
-            .bind::<Integer, _>(month.number())
-            .bind::<BigInt, _>(row_limit(limit.saturating_sub(companies.len())))
-            .load(self.conn)
-            .map_err(failed)?;
-        let companies = companies.into_iter().map(|row| BudgetStop {
-            company: scope.enter(row.company_id.0),
-            agent: None,
-        });
-        let agents = agents.into_iter().map(|row| BudgetStop {
-            company: scope.enter(row.company_id.0),
-            agent: Some(row.agent_id.0),
-        });
-        Ok(companies.chain(agents).collect())
+        budget_stops::to_lift(self.conn, scope, month, limit)
     }
 }
 

@@ -5,7 +5,7 @@ use workforce_domain::Document;
 use workforce_domain::corrupt::Corrupt;
 use workforce_domain::execution_workspace::{
     ChecksState, ExecutionWorkspace, ExecutionWorkspaceStatus, PullRequest, PullRequestState,
-    PullRequestWatch,
+    PullRequestWatch, WorktreeDisorder,
 };
 use workforce_domain::id::{CompanyId, ExecutionWorkspaceId, InstanceId, IssueId, WorkspaceId};
 
@@ -51,6 +51,7 @@ pub(super) struct WorkspaceRow {
     held_by: Option<IdColumn<InstanceId>>,
     clean_up_after: InstantColumn,
     kept_because: Option<String>,
+    disorder: Option<StringEnumColumn<WorktreeDisorder>>,
     created_at: InstantColumn,
     updated_at: InstantColumn,
 }
@@ -101,6 +102,7 @@ impl Row for WorkspaceRow {
             held_by: self.held_by.map(|server| server.0),
             clean_up_after: self.clean_up_after.0,
             kept_because: self.kept_because,
+            disorder: self.disorder.map(|disorder| disorder.0),
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
         })
@@ -134,6 +136,7 @@ impl From<&ExecutionWorkspace> for WorkspaceRow {
             held_by: workspace.held_by.map(IdColumn),
             clean_up_after: InstantColumn(workspace.clean_up_after),
             kept_because: workspace.kept_because.clone(),
+            disorder: workspace.disorder.map(StringEnumColumn),
             created_at: InstantColumn(workspace.created_at),
             updated_at: InstantColumn(workspace.updated_at),
         }

@@ -113,6 +113,23 @@ impl ExecutionWorkspaceReads for Transaction<'_> {
         all(rows)
     }
 
+    fn of_workspace(
+        &mut self,
+        company: CompanyScope,
+        workspace: WorkspaceId,
+    ) -> Result<Vec<ExecutionWorkspace>, StoreError> {
+        let rows: Vec<WorkspaceRow> = execution_workspaces::table
+            .filter(execution_workspaces::company_id.eq(IdColumn(company.company())))
+            .filter(execution_workspaces::project_workspace_id.eq(IdColumn(workspace)))
+            .filter(execution_workspaces::status.ne(REMOVED))
+            .order(execution_workspaces::branch)
+            .limit(MAX_WHOLE)
+            .select(WorkspaceRow::as_select())
+            .load(self.conn)
+            .map_err(failed)?;
+        all(rows)
+    }
+
     fn open_ticket_of(
         &mut self,
         company: CompanyScope,

@@ -14,9 +14,10 @@ use workforce_domain::port::StoreError;
 
 use super::super::{Connection, intervals_between};
 use super::predicates::{
-    AGENT_LIFECYCLE, ISSUE_STATUS, employed_agent, pending_wake, running_run, stopped_by_budget,
-    waiting_approval, working_run,
+    AGENT_LIFECYCLE, ISSUE_STATUS, awaits_review_of_board, employed_agent, pending_wake,
+    running_run, stopped_by_budget, waiting_approval, working_run,
 };
+use super::stuck_issues;
 use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, StringEnumColumn};
 use crate::store::errors::failed;
 
@@ -85,13 +86,28 @@ static REST: LazyLock<String> = LazyLock::new(|| {
 
 static BADGES: LazyLock<String> = LazyLock::new(|| {
     let (waiting, employed) = (waiting_approval("v"), employed_agent("a"));
-    let stopped = stopped_by_budget("a");
+    let (stopped, of_board) = (stopped_by_budget("a"), awaits_review_of_board("i"));
+    let to_do = ISSUE_STATUS.is_among(
+        "i",
+        &[
+            IssueStatus::Todo,
+            IssueStatus::InProgress,
+            IssueStatus::Blocked,
+        ],
+    );
     format!(
         "SELECT \
         (SELECT COUNT(*) FROM approvals v WHERE v.company_id = $1 AND {waiting}) AS approvals, \
         (SELECT COUNT(*) FROM agents a WHERE a.company_id = $1 \
             AND {employed} AND a.consecutive_failures > 0) AS failed, \
-        (SELECT COUNT(*) FROM agents a WHERE a.company_id = $1 AND {stopped}) AS stopped"
+        (SELECT COUNT(*) FROM agents a WHERE a.company_id = $1 AND {stopped}) AS stopped, \
+        (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND i.hidden_at IS NULL \
+            AND {of_board} AND NOT EXISTS (SELECT 1 FROM approval_issues k CROSS JOIN approvals v \
+                WHERE k.company_id = i.company_id AND k.issue_id = i.id \
+                AND v.company_id = k.company_id AND v.id = k.approval_id \
+                AND {waiting})) AS in_review, \
+        (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 \
+            AND i.assignee_user_id IS NOT NULL AND {to_do} AND i.hidden_at IS NULL) AS assigned"
     )
 });
 
@@ -143,6 +159,10 @@ struct BadgeRow {
     failed: i64,
     #[diesel(sql_type = BigInt)]
     stopped: i64,
+    #[diesel(sql_type = BigInt)]
+    in_review: i64,
+    #[diesel(sql_type = BigInt)]
+    assigned: i64,
 }
 
 /// The figures of a company.
@@ -186,6 +206,7 @@ pub(super) fn figures(
         tasks: TaskFigures {
             open: count(&|status| !status.is_terminal()),
             in_progress: count(&|status| status == IssueStatus::InProgress),
+            in_review: count(&|status| status == IssueStatus::InReview),
             blocked: count(&|status| status == IssueStatus::Blocked),
             done: count(&|status| status == IssueStatus::Done),
             done_today: rest.done_today,
@@ -207,5 +228,11 @@ pub(super) fn badges(conn: &mut Connection, company: CompanyScope) -> Result<Bad
         approvals: row.approvals,
         failed_runs: row.failed,
         budget_stops: row.stopped,
+        in_review: row.in_review,
+        assigned: row.assigned,
+        stuck: stuck_issues::counts(conn, company)?
+            .iter()
+            .map(|(_, count)| count)
+            .sum(),
     })
 }

@@ -37,7 +37,7 @@ impl Row for BundleRow {
     }
 
     fn restore(self) -> Result<BundlePointer, Corrupt> {
-        let entry_file = BundlePath::new(&self.entry_file)
+        let entry_file = BundlePath::parse(&self.entry_file)
             .map_err(|fault| Corrupt::new("instructions bundle", fault.to_string()))?;
         Ok(BundlePointer {
             mode: self.mode.0,

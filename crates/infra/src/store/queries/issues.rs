@@ -2,11 +2,13 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyOwned, CompanyScope, Scope};
 use workforce_domain::id::IssueId;
-use workforce_domain::issue::{Assignee, Governance, Issue, IssueRef, IssueStatus, Lease};
+use workforce_domain::issue::{
+    Assignee, Governance, Issue, IssueRef, IssueStatus, Lease, StuckIssue, StuckReason,
+};
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{
     IssueCursor, IssueFilter, IssueReads, IssueWrites, Lock, Locked, NewLease, SearchCursor,
-    StoreError,
+    StoreError, StuckCursor,
 };
 use workforce_domain::run::Run;
 use workforce_domain::search::SearchQuery;
@@ -18,7 +20,9 @@ use super::advisory::advisory_lock;
 use super::issue_row::IssueRow;
 use super::predicates::open_issue;
 use super::row::{all, exactly_one, in_scope, one};
-use super::{issue_deletion, issue_leases, issue_list, issue_search, issue_texts, issue_tree};
+use super::{
+    issue_deletion, issue_leases, issue_list, issue_search, issue_texts, issue_tree, stuck_issues,
+};
 use crate::store::cached::{cached, cached_here};
 use crate::store::columns::{DigestColumn, IdColumn, StringEnumColumn};
 use crate::store::errors::failed;
@@ -189,6 +193,30 @@ impl IssueReads for Transaction<'_> {
     ) -> Result<Vec<Lease>, StoreError> {
         issue_leases::of_issues(self.conn, company, issues)
     }
+
+    fn why_stuck(
+        &mut self,
+        company: CompanyScope,
+        issue: IssueId,
+        now: Timestamp,
+    ) -> Result<Option<StuckReason>, StoreError> {
+        stuck_issues::why(self.conn, company, issue, now)
+    }
+
+    fn list_stuck(
+        &mut self,
+        company: CompanyScope,
+        page: &PageRequest<StuckCursor>,
+    ) -> Result<Page<StuckIssue, StuckCursor>, StoreError> {
+        stuck_issues::list(self.conn, company, page)
+    }
+
+    fn count_stuck(
+        &mut self,
+        company: CompanyScope,
+    ) -> Result<Vec<(StuckReason, i64)>, StoreError> {
+        stuck_issues::counts(self.conn, company)
+    }
 }
 
 /// True for issues that something is to be done for.
@@ -323,6 +351,15 @@ impl IssueWrites for Transaction<'_> {
             self.locks(Lock::Issue, issue.id);
         }
         Ok(issues.into_iter().map(Locked::assume_locked).collect())
+    }
+
+    fn note_stuck(
+        &mut self,
+        issue: &Locked<Issue>,
+        reason: Option<StuckReason>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        stuck_issues::note(self.conn, issue, reason, now)
     }
 
     fn end_leases_of_run(&mut self, run: &Locked<Run>) -> Result<(), StoreError> {

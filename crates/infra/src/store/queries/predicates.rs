@@ -8,7 +8,7 @@
 use core::marker::PhantomData;
 
 use workforce_domain::agent::AgentState;
-use workforce_domain::approval::{ApprovalStatus, ApprovalType};
+use workforce_domain::approval::{ApprovalStatus, ApprovalType, ExecutionState};
 use workforce_domain::budget::{BudgetBasis, BudgetScope};
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::cost::{BillingType, CostSource};
@@ -16,7 +16,7 @@ use workforce_domain::execution_workspace::ExecutionWorkspaceStatus;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::project::ProjectGovernance;
-use workforce_domain::run::{RunKind, RunStatus, StartCondition, WakeStatus};
+use workforce_domain::run::{RunErrorCode, RunKind, RunStatus, StartCondition, WakeStatus};
 use workforce_domain::string_enum::StringEnum;
 
 /// A column that holds words of one vocabulary.
@@ -34,10 +34,12 @@ const APPROVAL_TYPE: Words<ApprovalType> = Words::of("type");
 pub(super) const BUDGET_SCOPE: Words<BudgetScope> = Words::of("scope_type");
 const BUDGET_BASIS: Words<BudgetBasis> = Words::of("budget_basis");
 const COMPANY_STATUS: Words<CompanyStatus> = Words::of("status");
+const EXECUTION_STATE: Words<ExecutionState> = Words::of("state");
 const PAUSE_REASON: Words<PauseReason> = Words::of("pause_reason");
 const PROJECT_GOVERNANCE: Words<ProjectGovernance> = Words::of("governance");
 const RUN_KIND: Words<RunKind> = Words::of("kind");
-const RUN_STATUS: Words<RunStatus> = Words::of("status");
+pub(super) const RUN_ERROR: Words<RunErrorCode> = Words::of("error_code");
+pub(super) const RUN_STATUS: Words<RunStatus> = Words::of("status");
 const WAKE_STATUS: Words<WakeStatus> = Words::of("status");
 const WORKTREE_STATUS: Words<ExecutionWorkspaceStatus> = Words::of("status");
 
@@ -79,6 +81,11 @@ fn quoted(text: &str) -> String {
 fn list<W: StringEnum>(words: &[W]) -> String {
     let words: Vec<String> = words.iter().map(|word| quoted(word.as_str())).collect();
     words.join(", ")
+}
+
+/// A word as SQL writes it.
+pub(super) fn word<W: StringEnum>(word: W) -> String {
+    quoted(word.as_str())
 }
 
 /// The name of a condition of a start after a blank, as a value.
@@ -139,6 +146,36 @@ pub(super) fn open_issue(issue: &str) -> String {
     ISSUE_STATUS.is_none_of(issue, &ended())
 }
 
+/// An issue that somebody is to work on, and that is neither parked nor hidden. Spelled as in its
+/// partial index.
+pub(super) fn issue_in_hand(issue: &str) -> String {
+    let in_hand = ISSUE_STATUS.is_among(
+        issue,
+        &[
+            IssueStatus::Todo,
+            IssueStatus::InProgress,
+            IssueStatus::InReview,
+            IssueStatus::Blocked,
+        ],
+    );
+    format!("{in_hand} AND {issue}.hidden_at IS NULL")
+}
+
+/// An issue whose work no agent is to review.
+pub(super) fn awaits_review_of_board(issue: &str) -> String {
+    let in_review = ISSUE_STATUS.is(issue, IssueStatus::InReview);
+    format!(
+        "({in_review} AND ({issue}.assignee_agent_id IS NULL \
+            OR {issue}.implementer_agent_id IS NULL \
+            OR {issue}.implementer_agent_id = {issue}.assignee_agent_id))"
+    )
+}
+
+/// An execution of an approval in this state.
+pub(super) fn execution_in(execution: &str, state: ExecutionState) -> String {
+    EXECUTION_STATE.is(execution, state)
+}
+
 /// An agent that is neither a draft nor gone.
 pub(super) fn employed_agent(agent: &str) -> String {
     AGENT_LIFECYCLE.is_among(agent, &[AgentState::Enabled, AgentState::Paused])
@@ -180,6 +217,12 @@ pub(super) fn holding(run: &str, company: &str, scope: BudgetScope, spender: &st
     format!("{run}.held_micros > 0 AND {run}.company_id = {company}{own}")
 }
 
+/// What of a total counts against the budgets of a company.
+pub(super) fn counted_micros(company: &str, total: &str) -> String {
+    let estimated = BUDGET_BASIS.is(company, BudgetBasis::Estimated);
+    format!("CASE WHEN {estimated} THEN {total}.estimated_micros ELSE {total}.spent_micros END")
+}
+
 /// A limit, and what counts against it.
 struct Limit<'a> {
     scope: BudgetScope,
@@ -208,7 +251,7 @@ impl Limit<'_> {
         let company_id = format!("{company}.id");
         let total = BUDGET_SCOPE.is("t", *scope);
         let in_month = month.map_or_else(String::new, |month| format!(" AND t.month = {month}"));
-        let estimated = BUDGET_BASIS.is(company, BudgetBasis::Estimated);
+        let counted = counted_micros(company, "t");
         let held = if with_holds {
             let holding = holding("h", &company_id, *scope, &id);
             format!(" + COALESCE((SELECT SUM(h.held_micros) FROM run_spends h WHERE {holding}), 0)")
@@ -217,8 +260,7 @@ impl Limit<'_> {
         };
         format!(
             "({limit} = 0 OR {limit} * 1000000 > \
-                COALESCE((SELECT SUM(CASE WHEN {estimated} \
-                    THEN t.estimated_micros ELSE t.spent_micros END) FROM spend_totals t \
+                COALESCE((SELECT SUM({counted}) FROM spend_totals t \
                     WHERE t.company_id = {company_id} AND {total} \
                     AND t.scope_id = {id}{in_month}), 0){held})"
         )
@@ -270,6 +312,15 @@ pub(super) fn budget_unspent_by_company(company: &str, month: &str) -> String {
 /// A project, if it is one, that has something left of its budgets, beside what live
 /// runs on its issues hold.
 pub(super) fn budget_left_to_project(project: &str, company: &str, month: &str) -> String {
+    budgets_of_project(project, company, month, true)
+}
+
+/// A project, if it is one, that has not spent its budgets.
+pub(super) fn budget_unspent_on_project(project: &str, company: &str, month: &str) -> String {
+    budgets_of_project(project, company, month, false)
+}
+
+fn budgets_of_project(project: &str, company: &str, month: &str, with_holds: bool) -> String {
     let limit = |column, month| Limit {
         scope: BudgetScope::Project,
         spender: project,
@@ -277,8 +328,8 @@ pub(super) fn budget_left_to_project(project: &str, company: &str, month: &str) 
         company,
         month,
     };
-    let in_month = limit("budget_monthly_cents", Some(month)).is_left(true);
-    let in_all = limit("budget_total_cents", None).is_left(true);
+    let in_month = limit("budget_monthly_cents", Some(month)).is_left(with_holds);
+    let in_all = limit("budget_total_cents", None).is_left(with_holds);
     format!("({project}.id IS NULL OR ({in_month} AND {in_all}))")
 }
 

@@ -142,7 +142,7 @@ impl Row for WorkspaceRow {
             company: self.company_id.0,
             project: self.project_id.0,
             name: admit(KIND, self.name)?,
-            source: WorkspaceSource::new(cwd, repo_url)
+            source: WorkspaceSource::from_parts(cwd, repo_url)
                 .ok_or_else(|| Corrupt::new(KIND, "it has neither directory nor repository"))?,
             repo_ref: admit_some(KIND, self.repo_ref)?,
             default_base_branch: admit_some(KIND, self.default_base_branch)?,

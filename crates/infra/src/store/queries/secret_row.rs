@@ -41,7 +41,7 @@ impl Row for SecretRow {
         let provider = self.provider.0;
         let external_ref = self
             .external_ref
-            .map(|text| ExternalRef::new(provider, &text))
+            .map(|text| ExternalRef::parse(provider, &text))
             .transpose()
             .map_err(|error| Corrupt::new(KIND, error.to_string()))?;
         Ok(Secret {

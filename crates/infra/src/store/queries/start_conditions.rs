@@ -20,7 +20,7 @@ use super::issue_tree::MAX_ANCESTORS;
 use super::predicates::{
     APPROVAL_STATUS, active_company, budget_left_to_agent, budget_left_to_company,
     budget_left_to_project, employed_agent, execution_wake, open_issue, pending_wake, queued_run,
-    running_run, spaced, undecided_plan, unpaused_agent, working_run,
+    running_run, spaced, undecided_plan, unpaused_agent, word, working_run,
 };
 use crate::store::columns::{IdColumn, Instant, InstantColumn, Key};
 use crate::store::errors::failed;
@@ -201,6 +201,19 @@ static BLOCKING: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {names} AS names FROM wakes w CROSS JOIN {CONCERNED} \
         AND {pending} AND {queued} AND w.company_id = $5 AND w.id = $6"
+    )
+});
+
+/// For each pending wake the first condition that does not hold, if there is one.
+pub(super) static FIRST_MISSING: LazyLock<String> = LazyLock::new(|| {
+    let (pending, queued) = (pending_wake("w"), queued_run("q"));
+    let all = StartCondition::ALL.iter().rev().copied();
+    let first = all.fold("NULL".to_owned(), |rest, condition| {
+        let (demand, name) = (demand(condition), word(condition));
+        format!("CASE WHEN {demand} THEN {rest} ELSE {name} END")
+    });
+    format!(
+        "SELECT {first} AS missing FROM wakes w CROSS JOIN {CONCERNED} AND {pending} AND {queued}"
     )
 });
 

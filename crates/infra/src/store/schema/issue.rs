@@ -123,3 +123,15 @@ diesel::table! {
         child_key -> Binary,
     }
 }
+
+diesel::table! {
+    use crate::store::columns::{Instant, Key};
+    use diesel::sql_types::*;
+
+    stuck_issues (issue_id) {
+        issue_id -> Key,
+        company_id -> Key,
+        reason -> Text,
+        since -> Instant,
+    }
+}

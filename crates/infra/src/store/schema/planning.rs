@@ -122,6 +122,7 @@ diesel::table! {
         held_by -> Nullable<Key>,
         clean_up_after -> Instant,
         kept_because -> Nullable<Text>,
+        disorder -> Nullable<Text>,
         created_at -> Instant,
         updated_at -> Instant,
     }

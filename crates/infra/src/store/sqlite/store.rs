@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use r2d2::Pool;
 use workforce_domain::id::CompanyId;
-use workforce_domain::port::{EventFeed, Reads, Store, StoreError, Tx, Verdict, WriteQueue};
+use workforce_domain::port::{
+    Connections, EventFeed, Reads, Store, StoreError, Tx, Verdict, WriteQueue,
+};
 use workforce_vitals::DiskSpace;
 
 use super::lock::ExclusiveLock;
@@ -18,7 +20,7 @@ use super::writer::member::Member;
 use super::{Connection, Transaction};
 use crate::store::errors::may_be_full;
 use crate::store::feed::Listeners;
-use crate::store::pool::{Manager, take};
+use crate::store::pool::{Manager, connections, take};
 use crate::store::retry::{note_full, until_settled};
 
 /// A store in a SQLite file that this process has to itself.
@@ -178,6 +180,10 @@ impl Store for SqliteStore {
 
     fn has_one_writer(&self) -> bool {
         true
+    }
+
+    fn connections(&self) -> Option<Connections> {
+        Some(connections(&self.readers))
     }
 
     fn feed(&self) -> &dyn EventFeed {

@@ -54,7 +54,7 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads
                     .sessions()
                     .find_session(scope, asked.agent, adapter_type, task)?;
-                let account = AccountKey::new("x").unwrap();
+                let account = AccountKey::parse("x").unwrap();
                 reads.sessions().find_gate(scope, &account)?;
                 reads.runs().completion(scope, id())?;
                 reads
@@ -82,7 +82,7 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                     .find_all(scope, &[asked.common, asked.rare])?;
                 reads
                     .labels()
-                    .find_by_name(scope, &LabelName::new("x").unwrap())?;
+                    .find_by_name(scope, &LabelName::parse("x").unwrap())?;
                 reads.labels().of_issues(scope, &[asked.issue])?;
                 reads.labels().of_issues(scope, &page_of(asked.issue))?;
                 reads.agents().has_reports(scope, asked.agent)?;
@@ -132,7 +132,7 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.ledger().spent_by_companies(&[scope], month)?;
                 let secrets = reads.secrets();
                 secrets.find(Scope::SYSTEM, asked.secret)?;
-                secrets.find_by_name(scope, &SecretName::new("x").unwrap())?;
+                secrets.find_by_name(scope, &SecretName::parse("x").unwrap())?;
                 secrets.tokens(scope)?;
                 secrets.version(scope, asked.secret, 1)?;
                 secrets.users(scope, asked.secret)?;

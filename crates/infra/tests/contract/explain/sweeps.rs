@@ -6,6 +6,7 @@ use workforce_domain::actor::{InstanceScope, Scope};
 use workforce_domain::board::BoardMember;
 use workforce_domain::dashboard::Cutoffs;
 use workforce_domain::issue::Assignee;
+use workforce_domain::page::PageRequest;
 use workforce_domain::port::{AgendaTerms, StopScope, StoreError, Tx};
 use workforce_domain::run::RunErrorCode;
 use workforce_domain::session::TaskKey;
@@ -33,6 +34,17 @@ fn counting(store: &TestStore, asked: &Asked) -> Vec<String> {
         read(&**store, |reads| {
             reads.companies().figures(asked.scope, instants)?;
             reads.companies().badges(asked.scope)
+        });
+    })
+}
+
+/// The statements of whoever scrapes metrics.
+fn scraping(store: &TestStore) -> Vec<String> {
+    let terms = request(id()).terms();
+    recorded(|| {
+        read(&**store, |reads| {
+            let companies = reads.companies();
+            companies.instance_figures(InstanceScope::SYSTEM, &terms)
         });
     })
 }
@@ -102,6 +114,22 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                     tx.engine_mut()
                         .cancel_obsolete_wakes(InstanceScope::SYSTEM, now(), 5)?;
                 assert_eq!(cancelled, 5);
+                Ok(())
+            }),
+        ),
+        (
+            "what is stuck",
+            Box::new(move |tx: &mut dyn Tx| {
+                tx.engine().change_counts(InstanceScope::SYSTEM, now())?;
+                tx.engine().to_note_stuck(scope, now(), None, BATCH)?;
+                tx.engine().wrongly_stuck(scope, BATCH)?;
+                tx.issues().why_stuck(scope, asked.issue, now())?;
+                tx.issues().list_stuck(scope, &PageRequest::first())?;
+                tx.issues().count_stuck(scope)?;
+                let worktrees = tx
+                    .execution_workspaces()
+                    .of_workspace(scope, uuid::Uuid::nil().into())?;
+                assert_eq!(worktrees.len(), 0);
                 Ok(())
             }),
         ),
@@ -182,8 +210,11 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
 /// database knows when it has counted.
 pub(super) fn faults(store: &TestStore, asked: &Asked) -> String {
     let counting = counting(store, asked);
-    assert_eq!(counting.len(), 4, "{counting:?}");
+    assert_eq!(counting.len(), 5, "{counting:?}");
     let mut faults = faults_of(store, "the dashboard", &counting, Purpose::Sweep);
+    let scraping = scraping(store);
+    assert_eq!(scraping.len(), 5, "{scraping:?}");
+    faults += &faults_of(store, "the metrics", &scraping, Purpose::Sweep);
     for (name, deed) in deeds(asked) {
         let statements = recorded(|| write(&**store, deed));
         faults += &faults_of(store, name, &statements, Purpose::Sweep);

@@ -66,6 +66,7 @@ pub(super) fn add_ticket(
         held_by: None,
         clean_up_after: later(n),
         kept_because: None,
+        disorder: None,
         created_at: now(),
         updated_at: now(),
     })?;

@@ -2,14 +2,14 @@
 //! compared with, in the table that the statement means.
 
 use workforce_domain::agent::AgentState;
-use workforce_domain::approval::{ApprovalStatus, ApprovalType};
+use workforce_domain::approval::{ApprovalStatus, ApprovalType, ExecutionState};
 use workforce_domain::budget::{BudgetBasis, BudgetScope};
 use workforce_domain::company::{CompanyStatus, PauseReason};
 use workforce_domain::cost::{BillingType, CostSource};
 use workforce_domain::execution_workspace::ExecutionWorkspaceStatus;
-use workforce_domain::issue::IssueStatus;
+use workforce_domain::issue::{IssueStatus, StuckReason};
 use workforce_domain::project::ProjectGovernance;
-use workforce_domain::run::{RunKind, RunStatus, StartCondition, WakeStatus};
+use workforce_domain::run::{RunErrorCode, RunKind, RunStatus, StartCondition, WakeStatus};
 use workforce_domain::string_enum::StringEnum;
 
 fn knows<W: StringEnum>(word: &str) -> bool {
@@ -19,9 +19,10 @@ fn knows<W: StringEnum>(word: &str) -> bool {
 type Column = (&'static str, &'static str, fn(&str) -> bool);
 
 /// The columns whose words statements spell out.
-const COLUMNS: [Column; 17] = [
+const COLUMNS: [Column; 19] = [
     ("agents", "lifecycle", knows::<AgentState>),
     ("agents", "pause_reason", knows::<PauseReason>),
+    ("approval_executions", "state", knows::<ExecutionState>),
     ("approvals", "status", knows::<ApprovalStatus>),
     ("approvals", "type", knows::<ApprovalType>),
     ("companies", "budget_basis", knows::<BudgetBasis>),
@@ -34,6 +35,7 @@ const COLUMNS: [Column; 17] = [
         "status",
         knows::<ExecutionWorkspaceStatus>,
     ),
+    ("heartbeat_runs", "error_code", knows::<RunErrorCode>),
     ("heartbeat_runs", "kind", knows::<RunKind>),
     ("heartbeat_runs", "status", knows::<RunStatus>),
     ("issues", "status", knows::<IssueStatus>),
@@ -51,8 +53,10 @@ pub(super) fn unknown(statement: &str) -> Option<String> {
     let mut rest = 0;
     while let Some((before, word, end)) = quoted(statement, rest) {
         rest = end;
-        let is_name =
-            word.is_empty() || word == SEPARATOR || knows::<StartCondition>(word.trim_start());
+        let is_name = word.is_empty()
+            || word == SEPARATOR
+            || knows::<StartCondition>(word.trim_start())
+            || knows::<StuckReason>(word);
         if !is_name && !is_of_its_column(statement, before, word) {
             return Some(word.to_owned());
         }

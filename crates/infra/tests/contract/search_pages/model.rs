@@ -93,9 +93,9 @@ impl<'a> Model<'a> {
                     _ => Assignee::Nobody,
                 };
                 let issue = Issue {
-                    title: Title::new(&title).unwrap(),
+                    title: Title::parse(&title).unwrap(),
                     description: (draw.below(5) > 0)
-                        .then(|| Description::new(&draw.text(10)).unwrap()),
+                        .then(|| Description::parse(&draw.text(10)).unwrap()),
                     priority,
                     progress: Progress::begin(
                         [IssueStatus::Todo, IssueStatus::Blocked, IssueStatus::Done][draw.below(3)],

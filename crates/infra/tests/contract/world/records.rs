@@ -5,7 +5,7 @@ use workforce_domain::agent::{AdapterType, Agent, AgentLifecycle};
 use workforce_domain::budget::BudgetBasis;
 use workforce_domain::company::{Company, CompanyLifecycle};
 use workforce_domain::goal::{Goal, GoalLevel, GoalStatus};
-use workforce_domain::issue::{Assignment, Author, Issue, IssueStatus, Priority, Progress};
+use workforce_domain::issue::{Author, Issue, IssueStatus, NewIssue};
 use workforce_domain::money::Budget;
 use workforce_domain::project::{Project, ProjectGovernance, ProjectStatus};
 use workforce_domain::run::{Run, RunKind, RunStatus, WakeStatus};
@@ -24,7 +24,7 @@ pub(crate) fn company() -> Company {
     let number = number();
     Company {
         id: id(),
-        name: Name::new("Acme").unwrap(),
+        name: Name::parse("Acme").unwrap(),
         description: None,
         lifecycle: CompanyLifecycle::ACTIVE,
         budget: Budget::UNLIMITED,
@@ -45,9 +45,9 @@ pub(crate) fn agent(company: &Company) -> Agent {
     Agent {
         id: id(),
         company: company.id,
-        name: Name::new("Ada").unwrap(),
+        name: Name::parse("Ada").unwrap(),
         url_key: format!("ada-{}", number()),
-        role: Role::new("engineer").unwrap(),
+        role: Role::parse("engineer").unwrap(),
         title: None,
         icon: None,
         capabilities: None,
@@ -72,7 +72,7 @@ pub(crate) fn goal(company: &Company) -> Goal {
     Goal {
         id: id(),
         company: company.id,
-        title: Title::new("Grow").unwrap(),
+        title: Title::parse("Grow").unwrap(),
         description: None,
         level: GoalLevel::Task,
         status: GoalStatus::Planned,
@@ -87,7 +87,7 @@ pub(crate) fn project(company: &Company) -> Project {
     Project {
         id: id(),
         company: company.id,
-        name: Name::new("Site").unwrap(),
+        name: Name::parse("Site").unwrap(),
         url_key: format!("site-{}", number()),
         description: None,
         status: ProjectStatus::Backlog,
@@ -107,31 +107,16 @@ pub(crate) fn project(company: &Company) -> Project {
 
 pub(crate) fn issue(company: &Company) -> Issue {
     let number = i64::try_from(number()).unwrap();
-    Issue {
+    Issue::new(NewIssue {
         id: id(),
         company: company.id,
+        prefix: &company.issue_prefix,
         number,
-        identifier: format!("{}-{number}", company.issue_prefix),
-        project: None,
-        goal: None,
-        parent: None,
-        title: Title::new("Do it").unwrap(),
-        description: None,
-        progress: Progress::begin(IssueStatus::Todo, now()),
-        priority: Priority::Medium,
-        assignee: Assignment::NOBODY,
+        title: Title::parse("Do it").unwrap(),
+        status: IssueStatus::Todo,
         created_by: Author::default(),
-        billing_code: None,
-        ticket_key: None,
-        request_depth: 0,
-        delegation: None,
-        assignee_adapter_overrides: None,
-        execution_workspace: None,
-        implementer: None,
-        hidden_at: None,
-        created_at: now(),
-        updated_at: now(),
-    }
+        now: now(),
+    })
 }
 
 /// A wake with the queued run that will answer it.

@@ -72,6 +72,15 @@ pub(crate) fn lease(c: u8) -> Row {
     })
 }
 
+pub(crate) fn stuck(c: u8) -> Row {
+    row!(stuck_issues {
+        issue_id: Key(c, ISSUE),
+        company_id: Key(c, COMPANY),
+        reason: Text("not_woken"),
+        since: Instant,
+    })
+}
+
 pub(crate) fn comment(c: u8) -> Row {
     row!(issue_comments {
         id: Key(c, 1),

@@ -97,6 +97,7 @@ pub(crate) fn worktree(c: u8) -> Row {
         held_by: Null,
         clean_up_after: Instant,
         kept_because: Null,
+        disorder: Null,
         created_at: Instant,
         updated_at: Instant,
     })

@@ -18,6 +18,7 @@ mkdir "$NOTES/turn" || echo together >> "$NOTES/together"
     echo "$WORKFORCE_WORKSPACE_BRANCH"
     echo "$WORKFORCE_WORKSPACE_BASE_BRANCH"
     echo "$WORKFORCE_TICKET_KEY"
+    echo "$WORKFORCE_WORKSPACE_STATE"
 } > "$NOTES/$WORKFORCE_TASK_ID"
 echo "$WORKFORCE_TASK_ID" >> work.txt
 while [ ! -e "$NOTES/go" ]; do sleep 0.05; done
@@ -33,7 +34,7 @@ on_both! {
         fs::write(scene.home().join("go"), "").unwrap();
         let told = told(&scene, &part);
         let at = ticket.worktree.to_str().unwrap();
-        assert_eq!(told, [at, at, "feature/ABC-1", "main", "ABC-1"]);
+        assert_eq!(told, [at, at, "feature/ABC-1", "main", "ABC-1", "in_order"]);
         assert_eq!(ended(&scene, &part)["status"], "succeeded");
     }
 
@@ -65,6 +66,48 @@ on_both! {
         assert_eq!(branch, ticket.branch);
         let status = git(&ticket.worktree, &["status", "--porcelain"]);
         assert_eq!(status, "?? work.txt");
+    }
+
+    fn a_worktree_is_put_in_order_before_a_run_works_there(database) {
+        let scene = Scene::open(database, Host::Remote);
+        let ticket = scene.begin_ticket("ABC-1");
+        fs::write(scene.home().join("go"), "").unwrap();
+        employ(&scene);
+        let activity = |action: &str| {
+            let all = scene.get(&format!("/api/issues/{}/activity", ticket.issue));
+            let all = all.as_array().unwrap().clone();
+            all.into_iter().filter(|it| it["action"] == action).collect::<Vec<_>>()
+        };
+        git(&ticket.worktree, &["checkout", "-q", "-b", "elsewhere"]);
+        let part = work_for(&scene, &ticket, "One");
+        assert_eq!(told(&scene, &part)[5], "restored");
+        assert_eq!(ended(&scene, &part)["status"], "succeeded");
+        let branch = git(&ticket.worktree, &["branch", "--show-current"]);
+        assert_eq!(branch, ticket.branch);
+        let restored = activity("worktree.restored");
+        assert_eq!(restored.len(), 1);
+        let found = &restored[0]["details"]["found"][0];
+        assert_eq!(found["disorder"], "off_branch");
+        assert_eq!(found["detail"], "elsewhere");
+
+        // With work that is not committed nothing is touched, and it is told once.
+        git(&ticket.worktree, &["checkout", "-q", "elsewhere"]);
+        for title in ["Two", "Three"] {
+            let part = work_for(&scene, &ticket, title);
+            assert_eq!(told(&scene, &part)[5], "off_branch", "{title}");
+            assert_eq!(ended(&scene, &part)["status"], "succeeded");
+        }
+        let branch = git(&ticket.worktree, &["branch", "--show-current"]);
+        assert_eq!(branch, "elsewhere");
+        assert_eq!(activity("worktree.disordered").len(), 1);
+        let shown = scene.get(&format!("/api/issues/{}/workspace", ticket.issue));
+        assert_eq!(shown["disorder"], "off_branch");
+        git(&ticket.worktree, &["checkout", "-q", &ticket.branch]);
+        let part = work_for(&scene, &ticket, "Four");
+        assert_eq!(told(&scene, &part)[5], "in_order");
+        assert_eq!(ended(&scene, &part)["status"], "succeeded");
+        let shown = scene.get(&format!("/api/issues/{}/workspace", ticket.issue));
+        assert_eq!(shown["disorder"], Value::Null);
     }
 
     fn work_whose_worktree_is_gone_is_merged_all_the_same(database) {
@@ -149,7 +192,7 @@ fn told(scene: &Scene<'_>, issue: &str) -> Vec<String> {
     scene.wait_for("a run", || {
         let text = fs::read_to_string(&path).ok()?;
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        (lines.len() == 5).then_some(lines)
+        (lines.len() == 6).then_some(lines)
     })
 }
 

@@ -13,7 +13,7 @@ use crate::problem::Problem;
 
 /// A path within a bundle.
 pub(super) fn path(text: &str, pointer: &str) -> Result<BundlePath, Problem> {
-    BundlePath::new(text)
+    BundlePath::parse(text)
         .map_err(|fault| Problem::at(Code::InvalidField, pointer, &fault.to_string()))
 }
 

@@ -31,11 +31,11 @@ struct Table {
     name: String,
 }
 
-/// A store in memory, for simulations: it is emptied where another would be opened anew. One
+/// A store in memory, for programs that embed the use cases, for tests and for simulations. One
 /// connection reads and writes, and everything is gone with it.
 ///
 /// The statements, the writer and the tables are those of every store on SQLite.
-pub struct ScratchStore {
+pub struct MemoryStore {
     writer: Writer,
     listeners: Listeners,
     disk_space: DiskSpace,
@@ -43,7 +43,7 @@ pub struct ScratchStore {
     emptying: String,
 }
 
-impl ScratchStore {
+impl MemoryStore {
     /// Makes an empty store.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl ScratchStore {
         }))
     }
 
-    /// Removes every row.
+    /// Removes every row, which is faster than to open another store.
     ///
     /// # Errors
     /// When the store fails.
@@ -90,7 +90,7 @@ impl ScratchStore {
     }
 }
 
-impl Store for ScratchStore {
+impl Store for MemoryStore {
     fn run_read(
         &self,
         body: &mut (dyn FnMut(&mut dyn Reads) -> Result<(), StoreError> + '_),

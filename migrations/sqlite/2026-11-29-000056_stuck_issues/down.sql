@@ -1,0 +1,2 @@
+DROP INDEX issues_in_hand;
+DROP TABLE stuck_issues;

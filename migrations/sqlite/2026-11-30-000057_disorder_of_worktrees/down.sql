@@ -1,0 +1,1 @@
+ALTER TABLE execution_workspaces DROP COLUMN disorder;
