@@ -11,6 +11,7 @@ use workforce_domain::money::Cents;
 use workforce_domain::page::PageRequest;
 use workforce_domain::run::{Run, RunErrorCode, RunStatus};
 use workforce_domain::text::CommentBody;
+use workforce_domain::wake::WakeReason;
 use workforce_model_imitation::{ErrorKind, Failure, Kind, Program, Reply, Rule, Script, Usage};
 
 use self::site::Site;
@@ -118,7 +119,8 @@ async fn why_a_program_failed_is_told_by_its_class() {
     }
 }
 
-/// Two runs about an issue, the second for a comment of the board.
+/// The runs about an issue that stays undone: one, one for a comment of the board, and the
+/// reminder that follows each.
 async fn comes_back(site: &Site) -> Vec<Run> {
     let usage = |fresh, output| Usage {
         input: fresh,
@@ -160,7 +162,11 @@ fn costs_of(site: &Site, run: RunId) -> Vec<CostEvent> {
 async fn goes_on(program: Program) -> Option<(Site, Vec<Run>)> {
     let site = Site::new(program)?;
     let runs = comes_back(&site).await;
-    assert_eq!(runs.len(), 2, "{runs:?}");
+    let reasons: Vec<_> = runs.iter().map(|run| run.reason).collect();
+    let reminder = WakeReason::IssueLeftUndone;
+    let comment = WakeReason::IssueCommented;
+    let expected = [WakeReason::IssueAssigned, reminder, comment, reminder];
+    assert_eq!(reasons, expected, "{runs:?}");
     for run in &runs {
         assert_eq!(
             run.status,
@@ -169,17 +175,17 @@ async fn goes_on(program: Program) -> Option<(Site, Vec<Run>)> {
             site.house.log(run.id)
         );
     }
-    assert_eq!(runs[0].session, runs[1].session);
+    assert!(runs.iter().all(|run| run.session == runs[0].session));
     let resumed: Vec<_> = runs.iter().map(|run| run.session_resumed).collect();
-    assert_eq!(resumed, [Some(false), Some(true)]);
+    assert_eq!(resumed, [false, true, true, true].map(Some));
     let calls = site.calls();
     let last = calls
         .last()
         .and_then(|call| call.call.as_ref())
         .expect("a call");
-    assert_eq!(last.prompts.len(), 2, "the model sees the earlier prompt");
+    assert_eq!(last.prompts.len(), 4, "the model sees the earlier prompts");
     assert!(last.prompts[0].contains("Paint it blue."));
-    assert!(last.prompts[1].contains("And green at the top."));
+    assert!(last.prompts[2].contains("And green at the top."));
     // Each run is booked once, and for what it used itself.
     for run in &runs {
         let events = costs_of(&site, run.id);
@@ -213,7 +219,7 @@ async fn claude_code_goes_on_with_its_session_and_costs_what_it_says() {
         return;
     };
     // Its last figure is that of the whole session.
-    let log = site.house.log(runs[1].id);
+    let log = site.house.log(runs.last().expect("a run").id);
     let result = log
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())

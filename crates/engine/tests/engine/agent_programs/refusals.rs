@@ -8,7 +8,7 @@ use workforce_model_imitation::{ErrorKind, Failure, Program, Reply, Rule, Script
 
 use super::site::Site;
 
-/// Of two runs the first is refused for a while.
+/// Of the runs about an issue that stays undone the first is refused for a while.
 async fn is_refused(program: Program, wait: Duration) -> Option<(Site, Run)> {
     let mut site = Site::new(program)?;
     site.config["env"]["CLAUDE_CODE_MAX_RETRIES"] = "0".into();
@@ -40,9 +40,10 @@ async fn a_refused_run_is_tried_again_when_the_provider_said() {
         return;
     };
     let runs = site.house.runs(&[]);
-    let [second, first] = &runs[..] else {
-        panic!("two runs: {runs:?}");
+    let [reminder, second, first] = &runs[..] else {
+        panic!("three runs: {runs:?}");
     };
+    assert_eq!(reminder.reason, WakeReason::IssueLeftUndone);
     assert_eq!(first.id, refused.id);
     let opens = refused.retry_at.expect("a time");
     assert!(opens.since(refused.finished_at.expect("an end")) > Duration::from_secs(3));

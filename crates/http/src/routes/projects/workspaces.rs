@@ -5,6 +5,7 @@ use workforce_app::projects::{
 use workforce_app::{Code, Codes};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::id::{ProjectId, WorkspaceId};
+use workforce_domain::port::Failure;
 use workforce_domain::project::Workspace;
 
 use super::super::Done;
@@ -114,18 +115,27 @@ fn adoption(rq: &Request) -> Result<((ProjectId, WorkspaceId), AdoptAddress), Pr
 async fn adopt(rqctx: RequestContext) -> HttpResponse {
     let looked = rqctx
         .preflight(adoption, |reads, ctx, ((project, id), _)| {
-            projects::workspace_to_adopt(reads, ctx, *project, *id)
+            match projects::workspace_to_adopt(reads, ctx, *project, *id) {
+                Ok(workspace) => Ok(Some(workspace)),
+                // The call itself refuses it, once it knows that this is no repetition.
+                Err(Failure::Refused(_)) => Ok(None),
+                Err(failure) => Err(failure),
+            }
         })
         .await;
     let (rqctx, workspace) = match looked {
         Ok(looked) => looked,
         Err(answer) => return answer,
     };
-    let governed = &rqctx.state.ports.governed;
-    let found = governed.addresses(workspace.scope(), workspace.id).await;
-    let addresses = match found {
-        Ok(addresses) => addresses,
-        Err(error) => return rqctx.refuse(Problem::not_carried_out(error)),
+    let addresses = match workspace {
+        None => None,
+        Some(workspace) => {
+            let governed = &rqctx.state.ports.governed;
+            match governed.addresses(workspace.scope(), workspace.id).await {
+                Ok(addresses) => addresses,
+                Err(error) => return rqctx.refuse(Problem::not_carried_out(error)),
+            }
+        }
     };
     rqctx
         .write(
