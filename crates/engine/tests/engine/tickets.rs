@@ -1,6 +1,7 @@
 //! Governed tickets after their pull request was opened, with real repositories and an
 //! imitated forge.
 
+mod activity;
 mod broken;
 mod clean_up;
 mod drift;

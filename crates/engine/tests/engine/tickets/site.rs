@@ -7,14 +7,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use workforce_app::activity_log::document;
 use workforce_app::approvals::{self, Decide, SubmitApproval, execution};
-use workforce_app::{Failure, activity, agents, issues};
-use workforce_domain::activity::{Action, Activity};
+use workforce_app::{Failure, agents, issues};
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::ApprovalType;
 use workforce_domain::execution_workspace::{ExecutionWorkspace, PullRequestWatch};
 use workforce_domain::id::{AgentId, ApprovalId, IssueId};
 use workforce_domain::issue::{Issue, IssueStatus};
-use workforce_domain::page::PageRequest;
 use workforce_domain::port::{AgreedWork, GovernedWork};
 use workforce_domain::string_enum::StringEnum;
 use workforce_domain::wake::Wake;
@@ -31,14 +29,6 @@ use crate::support::{House, eventually};
 pub(crate) const REPOSITORY: &str = "acme/shop";
 pub(crate) const SECRET: &str = "a secret of the webhook";
 const BRANCH: &str = "feature/ABC-1";
-/// What tells that a step was taken.
-const TRAIL: [Action; 4] = [
-    Action::WorktreeCreated,
-    Action::WorktreeCommitted,
-    Action::WorktreePushed,
-    Action::PullRequestOpened,
-];
-
 /// A company with an agent who is paused, so that its wakes wait, and a ticket of it.
 pub(crate) struct Site {
     pub(crate) house: House,
@@ -286,41 +276,6 @@ impl Site {
             (watch.drift_due_at > self.house.ports.clock.now()).then_some(())
         })
         .await;
-    }
-
-    /// What was told of the ticket, oldest first, as `noun.verb` that begins so; without the trail
-    /// of its steps.
-    pub(crate) fn told(&self, begin: &str) -> Vec<Activity> {
-        let mut told = self.activity();
-        told.retain(|it| it.action.as_str().starts_with(begin) && !TRAIL.contains(&it.action));
-        told
-    }
-
-    /// The trail of the steps of the ticket, oldest first.
-    pub(crate) fn trail(&self) -> Vec<Activity> {
-        let mut trail = self.activity();
-        trail.retain(|it| TRAIL.contains(&it.action));
-        trail
-    }
-
-    fn activity(&self) -> Vec<Activity> {
-        let id = self.issue;
-        let page = self
-            .house
-            .act(|tx, ctx| activity::of_issue(tx.reads(), ctx, &id.into(), &PageRequest::first()));
-        page.items.into_iter().rev().collect()
-    }
-
-    pub(crate) fn actions(&self, begin: &str) -> Vec<String> {
-        let told = self.told(begin).into_iter();
-        told.map(|it| it.action.to_string()).collect()
-    }
-
-    pub(crate) async fn wait_for(&self, action: &str, count: usize) -> Vec<Activity> {
-        eventually(action, || {
-            Some(self.told(action)).filter(|told| told.len() >= count)
-        })
-        .await
     }
 
     /// The wake of the agent about the ticket that waits.
