@@ -2,6 +2,7 @@
 //! clients like.
 
 mod details;
+mod examples;
 mod files;
 mod headers;
 mod parts;
@@ -76,7 +77,8 @@ fn about() -> String {
     let rules: String = rules.collect();
     format!(
         "Manages AI agents as employees of companies. Every refusal is a problem document of RFC \
-         9457.\n\nThe rule of an operation (`x-access`) says who may call it:{rules}"
+         9457. What a request says that nobody reads is named in the header \
+         `X-Workforce-Warning`.\n\nThe rule of an operation (`x-access`) says who may call it:{rules}"
     )
 }
 
@@ -95,6 +97,7 @@ fn finish(document: &mut Value, routes: &[Listed]) {
     files::describe(document);
     schemas::shape(document);
     parts::merge(document);
+    examples::describe(document);
     problems::describe(document);
     each_operation(document, &mut |path, method, operation| {
         let method = method.to_uppercase();

@@ -43,20 +43,13 @@ pub(super) fn details(code: Code) -> Option<Details> {
         | Code::SecretNotFound
         | Code::SecretRequired
         | Code::DuplicateName
+        | Code::UnknownField
         | Code::SecretProviderUnsupported => always(faults()),
         // A request may be broken as a whole, and a key come with another request.
         Code::InvalidRequest
         | Code::InvalidRunId
         | Code::InvalidCursor
         | Code::IdempotencyKeyReused => sometimes(faults()),
-        Code::UnknownField => {
-            let mut unknown = object(&[
-                ("pointer", text("The field or parameter.")),
-                ("message", text("What is wrong with it.")),
-            ]);
-            unknown["properties"]["didYouMean"] = text("What was probably meant.");
-            always(list_of(unknown))
-        }
         Code::RollbackInvalid => always(json!({
             "type": "array",
             "items": object(&[
@@ -166,10 +159,14 @@ pub(super) fn details(code: Code) -> Option<Details> {
             always(object(&[("revision", count(number))]))
         }
         Code::EntryFileProtected => always(object(&[("entryFile", text("The entry file."))])),
-        Code::NameTaken => always(object(&[
-            ("pointer", text("The field with the name.")),
-            ("labelId", id("The label that has the name.")),
-        ])),
+        Code::NameTaken => {
+            let pointer = ("pointer", text("The field with the name."));
+            let label = ("labelId", id("The label that has the name."));
+            let agent = ("agentId", id("The agent that has the name."));
+            always(
+                json!({ "oneOf": [object(&[pointer.clone(), label]), object(&[pointer, agent])] }),
+            )
+        }
         Code::SecretInUse | Code::SecretVersionPinned => {
             let agent = id("An agent that refers to it.");
             always(object(&[("agentIds", list_of(agent))]))
@@ -207,6 +204,7 @@ pub(super) fn fault() -> Value {
         ("pointer", text(pointer)),
         ("message", text("What is wrong with it.")),
     ]);
+    schema["properties"]["didYouMean"] = text("What was probably meant, where that is known.");
     schema["description"] = json!("A place of a request, and what is wrong with it.");
     schema
 }

@@ -97,6 +97,11 @@ pub fn only_alike<'a>(names: &'a [String], name: &str) -> Option<&'a str> {
     }
 }
 
+/// Whether two names are one, compared as mentions are.
+pub fn is_alike(name: &str, other: &str) -> bool {
+    comparable(name) == comparable(other)
+}
+
 fn comparable(name: &str) -> String {
     let folded: String = fold(name).map(key).collect();
     folded.trim().into()

@@ -67,7 +67,8 @@ fn variable(config: &EngineConfig, name: &str) -> Result<String, ExternalSecretE
         .ok_or(ExternalSecretError::Form)
 }
 
-/// The text of a file, without the line break that editors leave at its end.
+/// The text of a file, without the line break that editors leave at its end, and the byte order
+/// mark that some put at its beginning.
 /// The kernel resolves the path, so that neither `..` nor a link leads out of
 /// the folder.
 fn beneath(folder: &Path, path: &str) -> io::Result<String> {
@@ -81,10 +82,11 @@ fn beneath(folder: &Path, path: &str) -> io::Result<String> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
     }
     let mut text = String::new();
-    // A line break and one byte more than the longest value.
-    let most = SecretValue::MAX as u64 + 3;
+    // A mark, a line break and one byte more than the longest value.
+    let most = SecretValue::MAX as u64 + 6;
     file.take(most).read_to_string(&mut text)?;
-    let end = text.strip_suffix('\n').unwrap_or(&text);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let end = text.strip_suffix('\n').unwrap_or(text);
     Ok(end.strip_suffix('\r').unwrap_or(end).to_owned())
 }
 
@@ -140,12 +142,14 @@ mod tests {
         std::fs::write(folder.path().join("outside"), "not yours").unwrap();
         std::fs::write(allowed.join("long"), "x".repeat(SecretValue::MAX + 2)).unwrap();
         std::fs::write(allowed.join("empty"), "\n").unwrap();
+        std::fs::write(allowed.join("marked"), "\u{feff}value\r\n").unwrap();
         std::os::unix::fs::symlink("../outside", allowed.join("link")).unwrap();
         std::os::unix::fs::symlink("deep/key", allowed.join("inner")).unwrap();
         std::os::unix::fs::symlink(folder.path().join("outside"), allowed.join("far")).unwrap();
 
         assert_eq!(file(&allowed, "deep/key").as_deref(), Ok("value"));
         assert_eq!(file(&allowed, "inner").as_deref(), Ok("value"));
+        assert_eq!(file(&allowed, "marked").as_deref(), Ok("value"));
         for path in ["link", "far", "deep", "nothing", "long", "empty"] {
             let error = file(&allowed, path).unwrap_err();
             assert!(!error.contains("not yours"), "{path}: {error}");

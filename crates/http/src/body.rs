@@ -116,6 +116,7 @@ fn expected(message: &str) -> Cow<'_, str> {
         Some((_found, "a map")) => "must be an object".into(),
         Some((_found, "a sequence")) => "must be an array".into(),
         Some((_found, wanted)) => format!("must be {wanted}").into(),
+        None if message.starts_with("UUID parsing failed") => "must be an id".into(),
         None => message.into(),
     }
 }

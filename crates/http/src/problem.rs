@@ -141,6 +141,11 @@ impl Problem {
         }
     }
 
+    /// Where in the body or query the fault is.
+    pub(crate) fn pointer(&self) -> Option<&str> {
+        self.0.details.as_ref()?.get(0)?.get("pointer")?.as_str()
+    }
+
     /// The same problem with facts that help.
     #[must_use]
     pub(crate) fn with(mut self, details: Value) -> Self {

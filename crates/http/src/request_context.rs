@@ -1,5 +1,6 @@
 //! One request and its answer: what every handler has in common.
 
+mod agent_by_name;
 mod execute;
 mod pool;
 mod queued_write;

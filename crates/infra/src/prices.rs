@@ -88,6 +88,8 @@ pub fn shipped() -> Result<PriceTable, PricesError> {
 }
 
 fn parse(text: &str) -> Result<PriceTable, PricesError> {
+    // Some editors begin a file so.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file: File = toml::from_str(text)?;
     let mut seen = HashSet::new();
     for entry in &file.price {
@@ -173,6 +175,7 @@ mod tests {
         assert!(told(&ONE.replace("output", "outputs")).contains("unknown field"));
         assert!(told(&ONE.replace("\"3\"", "\"99999999999999\"")).contains("too large"));
         assert!(parse("").unwrap() == PriceTable::EMPTY);
+        assert!(parse(&format!("\u{feff}{ONE}")).unwrap() == parse(ONE).unwrap());
         let missing = read(Path::new("/nowhere/prices.toml")).unwrap_err();
         assert!(missing.to_string().contains("/nowhere/prices.toml"));
     }

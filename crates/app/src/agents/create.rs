@@ -14,7 +14,7 @@ use workforce_domain::text::{Description, Label, Name, Role};
 use super::adapter_config::ENV;
 use super::env_bindings::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
-use super::{AgentDetail, AgentError, adapter_config, check_manager, detail};
+use super::{AgentDetail, AgentError, adapter_config, check_manager, detail, names};
 use crate::access::{self, Denied, FieldFault};
 use crate::activity_log::log_activity;
 use crate::context::Context;
@@ -25,6 +25,8 @@ use crate::refusal::{Code, Codes};
 pub struct CreateAgent {
     /// Its name.
     pub name: Name,
+    /// Whether another agent may have that name; for the board to say.
+    pub allow_same_name: bool,
     /// Its role; `general` unless said otherwise.
     pub role: Option<Role>,
     /// Its job title.
@@ -58,7 +60,19 @@ impl CreateAgent {
             .as_ref()
             .is_some_and(|role| role.as_str() == "ceo")
             || self.can_create_agents.is_some()
+            || self.allow_same_name
             || !self.adapter_config.is_empty()
+    }
+
+    /// Makes sure that an agent which is made a process has one to run. Without an adapter it is
+    /// yet to be configured.
+    fn check_command(&self) -> Result<(), FieldFault> {
+        let is_process = self.adapter_type == Some(AdapterType::Process);
+        if is_process && !self.adapter_config.contains_key("command") {
+            let message = "is required: it is what the agent runs";
+            return Err(FieldFault::invalid("/adapterConfig/command", message));
+        }
+        Ok(())
     }
 
     /// The same with the values that its marks stand for, checked.
@@ -112,7 +126,8 @@ pub fn create(
 }
 
 /// What a new agent is refused with.
-pub(crate) const INSERT_AGENT: Codes = Codes::with(&[Code::ReferenceNotFound], &[BINDINGS]);
+pub(crate) const INSERT_AGENT: Codes =
+    Codes::with(&[Code::NameTaken, Code::ReferenceNotFound], &[BINDINGS]);
 
 /// Locks the company that hires. So no manager leaves before the new agent is
 /// stored, and two hires do not choose a short name at once.
@@ -133,9 +148,16 @@ pub(crate) fn insert_agent(
     // There is nothing yet that the mark of a hidden value could keep.
     let nothing = Document::new();
     let command = command.unmasked(&nothing, &nothing)?;
+    // Whom an agent hires by itself, the board gives a command later.
+    if ctx.agent().is_none() || lifecycle == AgentLifecycle::DRAFT {
+        command.check_command()?;
+    }
     check_new_bindings::<AgentError>(tx, ctx, scope, ENV, &nothing, &command.adapter_config)?;
     if let Some(manager) = command.reports_to {
         check_manager(tx.reads(), scope, None, manager)?;
+    }
+    if !command.allow_same_name {
+        names::require_free(tx.reads(), scope, &command.name, None)?;
     }
     let stem = url_key_stem(&command.name);
     let taken = tx.agents_mut().lock_url_keys(scope, &stem)?;

@@ -6,6 +6,7 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::agent::{AdapterType, Agent, AgentState};
 use workforce_domain::id::AgentId;
+use workforce_domain::mention::is_alike;
 use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 use workforce_domain::revision::RevisionSource;
 use workforce_domain::text::Role;
@@ -14,7 +15,7 @@ use workforce_domain::time::Month;
 use super::adapter_config::ENV;
 use super::env_bindings::check_new_bindings;
 use super::revisions::{ConfigChange, config_of, keep};
-use super::{AgentError, CreateAgent, check_manager, lifecycle};
+use super::{AgentError, CreateAgent, check_manager, lifecycle, names};
 use crate::activity_log::log_change;
 use crate::budgets;
 use crate::context::Context;
@@ -40,6 +41,9 @@ pub(crate) fn revise(
 ) -> Result<(), Failure<AgentError>> {
     if let Some(manager) = proposal.reports_to {
         check_manager(tx.reads(), draft.scope(), Some(draft.id), manager)?;
+    }
+    if !proposal.allow_same_name && !is_alike(&draft.name, &proposal.name) {
+        names::require_free(tx.reads(), draft.scope(), &proposal.name, Some(draft.id))?;
     }
     let before = config_of(tx.reads(), draft)?;
     let proposal = proposal.unmasked(&draft.adapter_config, &draft.runtime_config)?;

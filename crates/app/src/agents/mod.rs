@@ -11,6 +11,7 @@ mod http_config;
 pub mod instructions;
 mod keys;
 mod lifecycle;
+mod names;
 mod org;
 mod read;
 mod revisions;
@@ -41,6 +42,7 @@ pub use env_bindings::{inline_value, sensitive_inline_values};
 pub use http_config::HttpConfig;
 pub use keys::{CREATE_KEY, CreatedKey, create_key, keys, revoke_key};
 pub use lifecycle::{PAUSE, RESUME, pause, resume, terminate};
+pub use names::{Place, called};
 pub use org::{OrgEntry, org};
 pub(crate) use read::everyone;
 pub use read::{AgentRef, ListAgents, get, list, me};
@@ -88,6 +90,17 @@ pub enum AgentError {
     /// The agent did or was given something, which must keep its name.
     #[error("the agent has a history: terminate it instead")]
     HasHistory,
+    /// Another agent has the name.
+    #[error(
+        "an agent of this company is called {name}, and a mention would reach both: choose \
+         another name, or send allowSameName"
+    )]
+    NameTaken {
+        /// That agent.
+        agent: AgentId,
+        /// Its name.
+        name: String,
+    },
     /// A field that nobody may set.
     #[error("{field} cannot be set")]
     FieldNotWritable {
@@ -119,6 +132,7 @@ impl Refusal for AgentError {
             Self::PendingApproval => Code::AgentPendingApproval,
             Self::BudgetExhausted { .. } => Code::BudgetExhausted,
             Self::HasHistory => Code::AgentHasHistory,
+            Self::NameTaken { .. } => Code::NameTaken,
             Self::FieldNotWritable { .. } => Code::FieldNotWritable,
             Self::RevisionConflict { .. } => Code::RevisionConflict,
             Self::RollbackInvalid { .. } => Code::RollbackInvalid,
@@ -132,6 +146,7 @@ impl Refusal for AgentError {
             Self::Denied(denied) => denied.details(),
             Self::Field(fault) => Some(fault.details()),
             Self::Cycle => at("/reportsTo".into()),
+            Self::NameTaken { agent, .. } => Some(json!({ "pointer": "/name", "agentId": agent })),
             Self::FieldNotWritable { field } => at(format!("/{field}")),
             Self::BudgetExhausted { utilization } => {
                 Some(json!({ "utilizationPercent": utilization.to_string() }))

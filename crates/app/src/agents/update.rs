@@ -5,6 +5,7 @@ use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{AdapterType, Agent, AgentState};
 use workforce_domain::change::Change;
 use workforce_domain::id::AgentId;
+use workforce_domain::mention::is_alike;
 use workforce_domain::money::Budget;
 use workforce_domain::port::{Failure, Locked, Tx};
 use workforce_domain::revision::{AgentConfig, RevisionSource};
@@ -15,7 +16,7 @@ use super::adapter_config::ENV;
 use super::env_bindings::{BINDINGS, check_new_bindings};
 use super::revisions::{ConfigChange, keep};
 use super::{
-    AgentDetail, AgentError, adapter_config, check_manager, detail, lock_with_company,
+    AgentDetail, AgentError, adapter_config, check_manager, detail, lock_with_company, names,
     require_revision,
 };
 use crate::access::{self, Denied};
@@ -37,6 +38,8 @@ pub struct UpdateAgent {
     pub if_match: Option<Vec<i32>>,
     /// Its name.
     pub name: Option<Name>,
+    /// Whether another agent may have that name.
+    pub allow_same_name: bool,
     /// Its role.
     pub role: Option<Role>,
     /// Its job title.
@@ -85,6 +88,7 @@ pub const UPDATE: Codes = Codes::with(
         Code::BoardRequired,
         Code::Cycle,
         Code::FieldNotWritable,
+        Code::NameTaken,
         Code::ReferenceNotFound,
         Code::RevisionConflict,
     ],
@@ -122,6 +126,12 @@ pub fn update(
     require_revision(tx.reads(), &agent, command.if_match.as_deref())?;
     if let Some(manager) = command.reports_to.value() {
         check_manager(tx.reads(), scope, Some(id), *manager)?;
+    }
+    if let Some(name) = &command.name
+        && !command.allow_same_name
+        && !is_alike(name, &agent.name)
+    {
+        names::require_free(tx.reads(), scope, name, Some(id))?;
     }
     let before = Agent::clone(&agent);
     apply(&mut agent, command).map_err(Failure::Refused)?;

@@ -18,6 +18,7 @@ use crate::agents::CreateAgent;
 /// their default.
 pub(super) struct HireFields {
     name: Option<Name>,
+    allow_same_name: bool,
     role: Option<Role>,
     title: Option<Label>,
     icon: Option<Label>,
@@ -52,6 +53,7 @@ impl HireFields {
         };
         Ok(Self {
             name: fields.given("name")?,
+            allow_same_name: fields.given("allowSameName")?.unwrap_or(false),
             role: fields.given("role")?,
             title: fields.given("title")?,
             icon: fields.given("icon")?,
@@ -74,6 +76,7 @@ impl HireFields {
         let missing = |key: &str| FieldFault::invalid(format!("/payload/{key}"), "is required");
         Ok(CreateAgent {
             name: self.name.ok_or_else(|| missing("name"))?,
+            allow_same_name: self.allow_same_name,
             role: Some(self.role.ok_or_else(|| missing("role"))?),
             title: self.title,
             icon: self.icon,

@@ -48,6 +48,7 @@ mock! {
             company: CompanyScope,
             stem: &str,
         ) -> Result<Vec<String>, StoreError>;
+        fn names(&mut self, company: CompanyScope) -> Result<Vec<(AgentId, String)>, StoreError>;
         fn mentionable(&mut self, company: CompanyScope) -> Result<Vec<Mentionable>, StoreError>;
         fn running(
             &mut self,

@@ -56,6 +56,9 @@ pub trait AgentReads {
     /// Short names of the company that start with `stem`.
     fn url_keys(&mut self, company: CompanyScope, stem: &str) -> Result<Vec<String>, StoreError>;
 
+    /// The names of all agents of the company that are not terminated; drafts too.
+    fn names(&mut self, company: CompanyScope) -> Result<Vec<(AgentId, String)>, StoreError>;
+
     /// Everyone of the company who can be mentioned: neither drafts nor
     /// terminated agents.
     fn mentionable(&mut self, company: CompanyScope) -> Result<Vec<Mentionable>, StoreError>;

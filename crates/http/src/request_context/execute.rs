@@ -75,9 +75,10 @@ impl RequestContext {
         act: &impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>>,
     ) -> Result<(T, bool), Failure<Problem>> {
         let caller = self.admit(reads, now)?;
-        let input = input
-            .as_ref()
-            .map_err(|problem| Failure::Refused(problem.clone()))?;
+        let input = match input {
+            Ok(input) => input,
+            Err(problem) => return Err(self.told_by_name(reads, &caller, now, problem)),
+        };
         let signal = Signal::default();
         let value = act(reads, &self.context(&caller, now, &signal), input)
             .map_err(|failure| failure.map(Problem::refused))?;
@@ -111,10 +112,11 @@ impl RequestContext {
             .map_err(|problem| {
                 let ports = &self.state.ports;
                 let now = ports.clock.now();
-                ports
-                    .store
-                    .read(|reads| self.admit(reads, now))
-                    .map_or_else(into_problem, |_admitted| problem)
+                let told = ports.store.read(|reads| {
+                    let caller = self.admit(reads, now)?;
+                    Ok(self.told_by_name(reads, &caller, now, &problem))
+                });
+                told.map_or_else(into_problem, into_problem)
             })
     }
 

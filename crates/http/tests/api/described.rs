@@ -72,18 +72,34 @@ pub(crate) fn check(method: &str, path: &str, status: u16, headers: &HeaderMap, 
     let sent = sent.split(';').next().unwrap_or_default();
     let contents = answer["content"].as_object().unwrap();
     // A file has the type that it was uploaded with.
-    if contents.contains_key("application/octet-stream") {
+    let content = contents.get(sent).or_else(|| contents.get("*/*"));
+    let content = content.unwrap_or_else(|| panic!("{place} has the type {sent:?}"));
+    if content["schema"]["format"] == "binary" {
         return;
     }
-    let content = contents.get(sent);
-    let content = content.unwrap_or_else(|| panic!("{place} has the type {sent:?}"));
-    if sent == "application/json" || sent.ends_with("+json") {
-        let body: Value = serde_json::from_slice(body).unwrap();
-        let faults = schema_check::faults(&DOCUMENT, &content["schema"], &body);
-        assert!(
-            faults.is_empty(),
-            "{place} is not as described: {faults:#?}\n{body:#}"
-        );
+    match sent {
+        "application/x-ndjson" => assert_texts(&place, body, ""),
+        "text/event-stream" => assert_texts(&place, body, "data: "),
+        _ if sent == "application/json" || sent.ends_with("+json") => {
+            let body: Value = serde_json::from_slice(body).unwrap();
+            let faults = schema_check::faults(&DOCUMENT, &content["schema"], &body);
+            assert!(
+                faults.is_empty(),
+                "{place} is not as described: {faults:#?}\n{body:#}"
+            );
+        }
+        _ => {}
+    }
+}
+
+/// Makes sure that the lines of a stream that begin so go on with a JSON text.
+#[track_caller]
+fn assert_texts(place: &str, body: &[u8], beginning: &str) {
+    let body = std::str::from_utf8(body).unwrap();
+    let texts = body.lines().filter_map(|line| line.strip_prefix(beginning));
+    for text in texts.filter(|text| !text.is_empty()) {
+        serde_json::from_str::<Value>(text)
+            .unwrap_or_else(|error| panic!("{place}: {error}: {text}"));
     }
 }
 

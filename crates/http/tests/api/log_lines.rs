@@ -9,6 +9,7 @@ use ureq::http::Request;
 use workforce_http::StreamLimits;
 use workforce_testkit::store::TestStore;
 
+use crate::described;
 use crate::support::{Answer, Api, NOTHING, api_tests, id};
 
 const NDJSON: &str = "application/x-ndjson";
@@ -64,6 +65,7 @@ impl Following {
         let request = Request::get(format!("{}{path}", api.base));
         let answer = config.new_agent().run(request.body(()).unwrap()).unwrap();
         assert_eq!(answer.headers()["content-type"], NDJSON);
+        described::check("GET", path, answer.status().as_u16(), answer.headers(), b"");
         Self(BufReader::new(Box::new(answer.into_body().into_reader()) as Box<_>).lines())
     }
 

@@ -17,6 +17,7 @@ mod access;
 mod activity_order;
 mod adapter_checks;
 mod agent_faults;
+mod agent_names;
 mod agents;
 mod approval_drafts;
 mod approval_history;

@@ -36,10 +36,20 @@ fn assert_numbered(answers: &[Answer], field: &str, stem: &str, separator: &str)
 }
 
 api_tests! {
-    fn agents_of_one_name_are_all_made(api) {
+    fn agents_of_one_name_are_all_made_where_the_board_wants_it(api) {
         let path = format!("/api/companies/{}/agents", id(&api.company("Acme")));
-        let answers = at_once(api, &path, &json!({ "name": "Fin", "adapterType": "process" }));
+        let answers = at_once(api, &path, &json!({ "name": "Fin", "allowSameName": true }));
         assert_numbered(&answers, "urlKey", "fin", "-");
+    }
+
+    fn else_one_of_them_is(api) {
+        let path = format!("/api/companies/{}/agents", id(&api.company("Acme")));
+        let mut answers = at_once(api, &path, &json!({ "name": "Fin" }));
+        answers.sort_by_key(|answer| answer.status);
+        let made = answers[0].ok(201);
+        for answer in &answers[1..] {
+            assert_eq!(answer.problem(409, "name_taken")["details"]["agentId"], made["id"]);
+        }
     }
 
     fn projects_of_one_name_are_all_made(api) {

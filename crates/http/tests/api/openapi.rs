@@ -3,7 +3,8 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::described::{self, DOCUMENT};
-use crate::support::api_tests;
+use crate::schema_check;
+use crate::support::{api_tests, id};
 
 /// Every method and path that clients rely on.
 const SPECIFIED: &[&str] = &[
@@ -101,6 +102,36 @@ fn a_skipped_wake_is_told_from_a_run() {
 }
 
 api_tests! {
+    fn an_example_of_every_body_is_understood(api) {
+        let company = api.company("Acme");
+        let nothing = "0198b0c4-7c1e-7a31-9c55-2f6d0f6f1aff";
+        for (template, item) in DOCUMENT["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                let Some(content) = operation["requestBody"]["content"].get("application/json")
+                else {
+                    continue;
+                };
+                let example = &content["example"];
+                assert!(example.is_object(), "{method} {template} has no example");
+                let faults = schema_check::faults(&DOCUMENT, &content["schema"], example);
+                assert!(
+                    faults.is_empty() || template.starts_with("/api/webhooks/"),
+                    "{method} {template}: {faults:#?}"
+                );
+                let path = template.replace("{companyId}", id(&company));
+                let path = path.split('/').map(|it| if it.starts_with('{') { nothing } else { it });
+                let path = path.collect::<Vec<_>>().join("/");
+                let strict = [("Prefer", "handling=strict")];
+                let body = example.to_string();
+                let method = method.to_uppercase();
+                let answer = api.send(&method, &path, &strict, body.as_bytes());
+                let is_understood = !matches!(answer.status, 400 | 415 | 422)
+                    || answer.json()["code"] == "reference_not_found";
+                assert!(is_understood, "{method} {template} {body}: {}", answer.text);
+            }
+        }
+    }
+
     fn the_document_holds_together(api) {
         let document = api.get("/api/openapi.json").ok(200);
         let document = described::with_all_parameters(document);

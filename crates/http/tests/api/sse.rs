@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 use ureq::http::{HeaderMap, Request};
 
+use crate::described;
+
 /// An open stream.
 pub(crate) struct Stream {
     pub(crate) headers: HeaderMap,
@@ -43,6 +45,7 @@ impl Stream {
         let answer = config.new_agent().run(request.body(()).unwrap()).unwrap();
         assert_eq!(answer.status().as_u16(), 200, "{path}");
         let headers = answer.headers().clone();
+        described::check("GET", path, 200, &headers, b"");
         assert_eq!(headers["content-type"], "text/event-stream");
         Self {
             headers,

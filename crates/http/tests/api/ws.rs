@@ -5,6 +5,9 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::Value;
+use ureq::http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::described;
 
 pub(crate) const TEXT: u8 = 1;
 const CLOSE: u8 = 8;
@@ -34,6 +37,17 @@ impl Refusal {
     }
 }
 
+/// The headers in the beginning of an answer.
+fn headers_of(head: &str) -> HeaderMap {
+    let lines = head.lines().filter_map(|line| line.split_once(": "));
+    lines
+        .map(|(name, value)| {
+            let name: HeaderName = name.parse().unwrap();
+            (name, HeaderValue::from_str(value).unwrap())
+        })
+        .collect()
+}
+
 impl Socket {
     /// Asks for the WebSocket at `path`.
     pub(crate) fn ask(base: &str, path: &str, headers: &[(&str, &str)]) -> Result<Self, Refusal> {
@@ -60,6 +74,7 @@ impl Socket {
         }
         let head = String::from_utf8(head).unwrap().to_lowercase();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        described::check("GET", path, status, &headers_of(&head), b"");
         if status != 101 {
             let length = head
                 .lines()

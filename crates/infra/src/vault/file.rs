@@ -38,6 +38,8 @@ pub(super) fn open(path: &Path) -> Result<Vec<MasterKey>, VaultError> {
 
 /// The keys that a text holds, the current one first; `None` when it is not a list of keys.
 pub(super) fn read(text: &str) -> Option<Vec<MasterKey>> {
+    // Some editors begin a file so.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.trim().lines();
     let current = MasterKey::decode(lines.next()?)?;
     let former = lines.map(|line| MasterKey::decode(line.strip_prefix(FORMER)?));

@@ -117,6 +117,9 @@ on_both_databases! {
         let found = world.read(|reads| reads.agents().mentionable(world.scope()));
         let ids: Vec<_> = found.iter().map(|agent| agent.id).collect();
         assert_eq!(ids, [world.agent.id, paused.id]);
+        let named = world.read(|reads| reads.agents().names(world.scope()));
+        let named: Vec<_> = named.iter().map(|(id, _)| *id).collect();
+        assert_eq!(named, [world.agent.id, paused.id, draft.id]);
         assert_eq!(found[0].url_key, world.agent.url_key);
         assert_eq!(found[0].name, "Ada");
     }

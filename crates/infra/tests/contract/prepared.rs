@@ -69,6 +69,7 @@ fn work(tx: &mut dyn Tx, fixture: &Fixture, issue: &Issue, more: bool) -> Result
     tx.labels().of_issues(fixture.scope, &[issue.id])?;
 
     tx.agents().mentionable(fixture.scope)?;
+    tx.agents().names(fixture.scope)?;
     tx.agents()
         .chain_of_command(fixture.scope, fixture.agent.id)?;
     tx.comments_mut().insert(&Comment {

@@ -136,6 +136,17 @@ fn a_damaged_key_is_not_replaced() {
 }
 
 #[test]
+fn a_key_that_an_editor_saved_again_is_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("master.key");
+    let key = FileVault::open(&path).unwrap().current_key();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let saved = format!("\u{feff}{}\r\n", text.trim_end());
+    std::fs::write(&path, saved).unwrap();
+    assert_eq!(FileVault::open(&path).unwrap().current_key(), key);
+}
+
+#[test]
 fn those_who_start_at_once_have_one_key() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("master.key");

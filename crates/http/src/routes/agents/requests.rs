@@ -34,6 +34,9 @@ struct GrantedBody {
 pub(in super::super) struct CreateAgentBody {
     /// Its name.
     name: Name,
+    /// Whether another agent may have that name; for the board to say.
+    #[serde(default)]
+    allow_same_name: bool,
     /// Its role; `general` when left out.
     role: Option<Role>,
     /// Its job title.
@@ -64,6 +67,7 @@ impl CreateAgentBody {
     pub(in super::super) fn command(self) -> Result<CreateAgent, Problem> {
         Ok(CreateAgent {
             name: self.name,
+            allow_same_name: self.allow_same_name,
             role: self.role,
             title: self.title,
             icon: self.icon,
@@ -87,6 +91,9 @@ pub(super) struct UpdateAgentBody {
     /// Its name.
     #[serde(default)]
     name: Replace<Name>,
+    /// Whether another agent may have that name.
+    #[serde(default)]
+    allow_same_name: bool,
     /// Its role.
     #[serde(default)]
     role: Replace<Role>,
@@ -133,6 +140,7 @@ impl UpdateAgentBody {
             not_writable: None,
             if_match: None,
             name: self.name.value(),
+            allow_same_name: self.allow_same_name,
             role: self.role.value(),
             title: self.title,
             icon: self.icon,

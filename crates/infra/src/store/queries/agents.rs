@@ -168,6 +168,18 @@ impl AgentReads for Transaction<'_> {
             .map_err(failed)
     }
 
+    fn names(&mut self, company: CompanyScope) -> Result<Vec<(AgentId, String)>, StoreError> {
+        let query = agents::table
+            .filter(agents::company_id.eq(IdColumn(company.company())))
+            .filter(fixed::<Bool>(remaining_agent("agents")))
+            .select((agents::id, agents::name))
+            .order((agents::created_at, agents::id))
+            .limit(MAX_WHOLE);
+        let rows: Vec<(IdColumn<AgentId>, String)> =
+            cached(query).load(self.conn).map_err(failed)?;
+        Ok(rows.into_iter().map(|(id, name)| (id.0, name)).collect())
+    }
+
     fn mentionable(&mut self, company: CompanyScope) -> Result<Vec<Mentionable>, StoreError> {
         let query = agents::table
             .filter(agents::company_id.eq(IdColumn(company.company())))
