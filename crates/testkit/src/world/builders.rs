@@ -80,6 +80,7 @@ pub fn new_company(called: &str) -> CreateCompany {
 pub fn new_agent(called: &str) -> CreateAgent {
     CreateAgent {
         name: name(called),
+        allow_same_name: false,
         role: None,
         title: None,
         icon: None,

@@ -152,6 +152,7 @@ impl House {
         config.retain(|_, value| !value.is_null());
         let mut command = agents::CreateAgent {
             name: Name::parse("Ada").expect("a name"),
+            allow_same_name: true,
             role: None,
             title: None,
             icon: None,
