@@ -22,11 +22,15 @@ use crate::support::{
 };
 
 #[test]
-fn names_may_repeat_and_short_names_are_numbered() {
+fn names_may_repeat_where_the_board_says_so_and_short_names_are_numbered() {
     let world = World::sqlite();
     let company = world.company("Acme").id;
+    let again = |called| CreateAgent {
+        allow_same_name: true,
+        ..new_agent(called)
+    };
     let keys = ["Ann Lee", "ann-lee", "ANN  LEE!", "Ann Lee 2"]
-        .map(|called| world.hired(company, called).url_key);
+        .map(|called| world.hired_with(company, &again(called)).url_key);
     assert_eq!(keys, ["ann-lee", "ann-lee-2", "ann-lee-3", "ann-lee-2-2"]);
     assert_eq!(
         world.hired(world.company("Other").id, "Ann Lee").url_key,
@@ -119,8 +123,12 @@ fn an_agent_hires_where_it_may_and_without_money_rights_or_commands() {
             ..new()
         },
     ];
-    for who in [recruiter, chief] {
-        assert!(hire(world.agent(who), company, &below(who)).is_ok());
+    for (who, called) in [(recruiter, "Ann"), (chief, "Bea")] {
+        let report = CreateAgent {
+            name: name(called),
+            ..below(who)
+        };
+        assert!(hire(world.agent(who), company, &report).is_ok());
         for command in &grants {
             let told = refused(hire(world.agent(who), company, command));
             assert_eq!(told, AgentError::Denied(Denied::BoardRequired));

@@ -245,7 +245,7 @@ fn hiring() {
     fails_as_a_whole(
         |world| {
             let company = world.company("Acme").id;
-            world.hired(company, "New");
+            world.hired(company, "Old");
             company
         },
         |world, company| {

@@ -73,7 +73,7 @@ pub(super) fn of(who: Acting<'_>, company: CompanyId) -> Answers {
 fn a_key_is_revoked_through_its_own_agent_only() {
     let world = World::sqlite();
     let company = world.company("Acme").id;
-    let agent = world.hired(company, "Worker");
+    let agent = world.hired(company, "Ada");
     let sibling = Objects::of(&world, company);
     let ask = |key: AgentKeyId| {
         told(

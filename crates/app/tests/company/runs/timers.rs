@@ -96,7 +96,7 @@ fn a_beat_of_an_idle_agent_is_counted_and_no_row_is_made() {
         runtime_config: document(json!({
             "heartbeat": { "intervalSec": 60, "alwaysRun": false }
         })),
-        ..new_agent("Chief")
+        ..new_agent("Lazy")
     };
     let lazy = world.hired_with(agent.company, &lazy);
     world.check_timers();
