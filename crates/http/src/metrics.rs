@@ -13,12 +13,23 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use workforce_domain::port::StartConditionInputs;
 
+use crate::request_context::Request;
 use crate::state::State;
 use server::ServerGauges;
 use work::WorkGauges;
 
-/// The text format of OpenMetrics, which Prometheus reads.
-pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// The text format of OpenMetrics, which Prometheus asks for.
+const OPEN_METRICS: &str = "application/openmetrics-text";
+
+/// The type of the text of all metrics, for a caller who takes that or not. A browser
+/// shows plain text, and would save the other.
+pub(crate) fn content_type(request: &Request) -> &'static str {
+    if request.names_type(OPEN_METRICS) {
+        "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    } else {
+        "text/plain; charset=utf-8"
+    }
+}
 
 /// All metrics as they are now. Those of the store are left out when it does not answer soon.
 pub(crate) async fn tell(state: &State) -> Result<String, fmt::Error> {

@@ -149,6 +149,12 @@ impl Request {
         }
     }
 
+    /// Whether the caller names this type among those that it takes.
+    pub(crate) fn names_type(&self, kind: &str) -> bool {
+        let accept = self.accept.as_deref().unwrap_or_default();
+        accept.to_ascii_lowercase().contains(kind)
+    }
+
     /// True when the caller would rather have events than a piece of them.
     /// Without a wish `by_default`.
     pub(crate) fn wants_stream(&self, by_default: bool) -> bool {

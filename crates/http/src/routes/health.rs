@@ -141,8 +141,10 @@ fn unfit(state: &State) -> Option<Problem> {
 /// with `--metrics-open` tells anybody. What is asked of the store is left out while it does not
 /// answer.
 #[utoipa::path(get, path = "/metrics", tag = TAG, operation_id = "getMetrics",
-    responses((status = 200, description = "The metrics.", body = String,
-        content_type = "application/openmetrics-text")))]
+    responses((status = 200, description = "The metrics.", content(
+        (String = "text/plain"),
+        (String = "application/openmetrics-text"),
+    ))))]
 async fn metrics(rqctx: RequestContext) -> HttpResponse {
     let rqctx = if rqctx.state.metrics_are_open || rqctx.is_board_at_sight() {
         rqctx
@@ -155,7 +157,7 @@ async fn metrics(rqctx: RequestContext) -> HttpResponse {
     };
     match metrics::tell(&rqctx.state).await {
         Ok(text) => HttpResponse::Ok()
-            .content_type(metrics::CONTENT_TYPE)
+            .content_type(metrics::content_type(&rqctx.request))
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .body(text),
         Err(error) => rqctx.refuse(Problem::internal(&error)),
