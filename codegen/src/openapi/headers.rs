@@ -121,7 +121,7 @@ pub(super) fn describe(document: &mut Value) {
                 "WWW-Authenticate",
                 ["401", DEFAULT].contains(&status),
             );
-            add(answer, "Upgrade", status == "426");
+            add(answer, "Upgrade", ["101", "426"].contains(&status));
             add(answer, "Content-Disposition", is_file);
             add(answer, "Content-Range", ["206", "416"].contains(&status));
             refer(answer);

@@ -182,6 +182,21 @@ pub fn get(
     Ok(CompanyView { company, spend })
 }
 
+/// The company whose issues are named with this prefix. Board only.
+pub fn by_prefix(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    prefix: &str,
+) -> Result<CompanyView, Failure<CompanyError>> {
+    let instance = ctx.instance()?;
+    let found = reads.companies().find_by_prefix(instance, prefix)?;
+    let company = found.ok_or(Denied::NotFound("company"))?;
+    let spend = reads
+        .ledger()
+        .spent(company.scope(), Spender::Company, Month::of(ctx.now))?;
+    Ok(CompanyView { company, spend })
+}
+
 /// Changes a company's fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -6,8 +6,8 @@ use std::cell::LazyCell;
 use std::future::Future;
 use std::sync::Arc;
 
-use actix_web::HttpResponse;
 use actix_web::http::Method;
+use actix_web::{HttpMessage, HttpResponse};
 use futures_util::future::LocalBoxFuture;
 use utoipa::__dev::{SchemaReferences, Tags};
 use utoipa::openapi::path::{HttpMethod, Operation, ParameterIn};
@@ -16,8 +16,10 @@ use workforce_app::Codes;
 
 use crate::access_rules::Access;
 use crate::body::incoming::receive;
+use crate::door::Pages;
 use crate::request_context::{Request, RequestContext};
-use crate::router::{Routed, Router};
+use crate::request_id::RequestId;
+use crate::router::{Route, Routed, Router};
 use crate::state::State;
 use crate::streamed_request::StreamedRequest;
 
@@ -135,9 +137,10 @@ impl Endpoints {
                         access,
                         room: None,
                     };
-                    match receive(rqctx, StreamedRequest { head, payload }).await {
+                    let kept = head.clone();
+                    match receive(rqctx, StreamedRequest { head, payload }, "a JSON body").await {
                         Ok((rqctx, _slot)) => handler(rqctx).await,
-                        Err(answer) => answer,
+                        Err(problem) => problem.answer(&RequestId::of(&kept.extensions())),
                     }
                 })
             })
@@ -183,9 +186,15 @@ impl Endpoints {
         schemas
     }
 
-    /// What finds the routes' handlers.
-    pub(crate) fn into_router(self, state: Arc<State>) -> Router {
-        Router::new(self.endpoints, state)
+    /// What finds the handlers of these routes and of pages.
+    pub(crate) fn into_router(self, pages: Pages, state: Arc<State>) -> Router {
+        let routes = self.endpoints.into_iter().map(|endpoint| Route {
+            path: endpoint.path,
+            method: name(&endpoint.method),
+            handler: endpoint.handler,
+        });
+        let (of_pages, refused) = pages.into_routes();
+        Router::new(routes.chain(of_pages), refused, state)
     }
 }
 

@@ -12,6 +12,7 @@ mod blocking_threads;
 mod body;
 mod credential_uses;
 mod documentation;
+pub mod door;
 mod download;
 mod endpoints;
 mod head_timeout;

@@ -158,6 +158,21 @@ impl Problem {
         self.0.code
     }
 
+    /// What went wrong this time, for people.
+    pub fn detail(&self) -> &str {
+        &self.0.detail
+    }
+
+    /// Facts that help: an object, or a list of `pointer` and `message`.
+    pub const fn details(&self) -> Option<&Value> {
+        self.0.details.as_ref()
+    }
+
+    /// What the log is to be told of it, where it is a fault of the server.
+    pub(crate) fn cause(&self) -> Option<&str> {
+        self.0.cause.as_deref()
+    }
+
     /// The status it is answered with.
     pub const fn status(&self) -> StatusCode {
         entry(self.0.code).status

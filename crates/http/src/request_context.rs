@@ -19,6 +19,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Bytes;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use workforce_app::{Context, Failure, Refusal};
 use workforce_domain::port::{DURABLE_WITHIN, Reads, Store, StoreError, Tx};
@@ -105,13 +106,30 @@ impl RequestContext {
         E: Refusal,
     {
         let request_id = self.request.request_id.clone();
+        let looked = self.look(parse, act).await;
+        looked.map_err(|problem| problem.answer(&request_id))
+    }
+
+    /// The same for a caller that answers refusals in its own way.
+    ///
+    /// # Errors
+    /// Why there is nothing to go on with.
+    pub(crate) async fn look<I, T, E>(
+        self,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+    ) -> Result<(Self, T), Problem>
+    where
+        T: Send + 'static,
+        E: Refusal,
+    {
         let span = tracing::Span::current();
         let looked = in_pool(Duration::ZERO, move || {
             let _entered = span.enter();
             let found = self.preflight_now(parse, act);
             found.map(|(found, _ignored_run)| (self, found))
         });
-        looked.await.map_err(|problem| problem.answer(&request_id))
+        looked.await
     }
 
     /// The answer to a request that a handler refuses by itself.
@@ -142,7 +160,7 @@ impl RequestContext {
     /// Serves a request that changes something. A repetition under the same
     /// `Idempotency-Key` gets the first answer.
     pub(crate) async fn write<I, T, E, B>(
-        mut self,
+        self,
         parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
         act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
         answer: impl Fn(T) -> Reply<B> + Send + 'static,
@@ -152,9 +170,45 @@ impl RequestContext {
         E: Refusal,
         B: Serialize + Send + 'static,
     {
-        if let Err(problem) = self.take_room() {
-            return self.refuse(problem);
+        let request_id = self.request.request_id.clone();
+        answered(self.written(parse, act, answer).await, &request_id)
+    }
+
+    /// Does what the form of a page asks for, and tells what its answer says. A repetition is told
+    /// the same as the first time.
+    ///
+    /// # Errors
+    /// Why it was not done.
+    pub(crate) async fn act<I, T, E, B>(
+        self,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        answer: impl Fn(T) -> Reply<B> + Send + 'static,
+    ) -> Result<B, Problem>
+    where
+        I: Send + 'static,
+        E: Refusal,
+        B: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let (rqctx, served) = self.written(parse, act, answer).await?;
+        if served.signal {
+            rqctx.state.ports.engine.nudge();
         }
+        serde_json::from_slice(&served.body).map_err(|error| Problem::internal(&error))
+    }
+
+    async fn written<I, T, E, B>(
+        mut self,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        answer: impl Fn(T) -> Reply<B> + Send + 'static,
+    ) -> Served
+    where
+        I: Send + 'static,
+        E: Refusal,
+        B: Serialize + Send + 'static,
+    {
+        self.take_room()?;
         if self.state.ports.store.has_one_writer() {
             let steps = Steps { parse, act, answer };
             self.write_in_line(steps).await
@@ -245,11 +299,10 @@ impl RequestContext {
     async fn run_writing(
         self,
         serve: impl FnOnce(&Self) -> Result<Response, Problem> + Send + 'static,
-    ) -> HttpResponse {
-        let request_id = self.request.request_id.clone();
+    ) -> Served {
         let state = Arc::clone(&self.state);
         let served = state.store_lane.write(PATIENCE, self.serving(serve)).await;
-        answered(served.flatten(), &request_id)
+        served.flatten()
     }
 
     /// One hop to the blocking pool and back. It may begin for so long after its client has left.

@@ -9,7 +9,8 @@ use actix_web::http::Method;
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, web};
 use matchit::InsertError;
 
-use crate::endpoints::{self, Endpoint, Handler};
+use crate::door::{self, Refuse, Visit};
+use crate::endpoints::Handler;
 use crate::problem::Problem;
 use crate::request_id::RequestId;
 use crate::state::State;
@@ -17,7 +18,16 @@ use crate::state::State;
 /// The routes of a server by path.
 pub(crate) struct Router {
     tree: matchit::Router<PathRoutes>,
+    /// How a browser is told that there is no such page, where there are pages.
+    refused: Option<Refuse>,
     state: Arc<State>,
+}
+
+/// What serves a method of a path.
+pub(crate) struct Route {
+    pub(crate) path: String,
+    pub(crate) method: Method,
+    pub(crate) handler: Handler,
 }
 
 /// What there is under one path.
@@ -46,7 +56,7 @@ pub(crate) struct Routed {
 }
 
 /// The parameters in a path.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PathParameters {
     names: Arc<[String]>,
     values: Vec<String>,
@@ -61,15 +71,19 @@ impl PathParameters {
 }
 
 impl Router {
-    /// A router of these endpoints.
+    /// A router of these routes.
     ///
     /// # Panics
     /// When two paths differ in nothing but the names of their parameters.
-    pub(crate) fn new(endpoints: Vec<Endpoint>, state: Arc<State>) -> Self {
-        let mut paths: BTreeMap<String, Vec<Endpoint>> = BTreeMap::new();
-        for endpoint in endpoints {
-            let path = endpoint.path.clone();
-            paths.entry(path).or_default().push(endpoint);
+    pub(crate) fn new(
+        routes: impl Iterator<Item = Route>,
+        refused: Option<Refuse>,
+        state: Arc<State>,
+    ) -> Self {
+        let mut paths: BTreeMap<String, Vec<(Method, Handler)>> = BTreeMap::new();
+        for route in routes {
+            let group = paths.entry(route.path).or_default();
+            group.push((route.method, route.handler));
         }
         let mut tree = matchit::Router::new();
         for (path, group) in paths {
@@ -78,15 +92,16 @@ impl Router {
                 pattern: RoutePattern(path.as_str().into()),
                 parameters: parameters.into(),
                 allow: allowed(&group),
-                handlers: group
-                    .into_iter()
-                    .map(|endpoint| (endpoints::name(&endpoint.method), endpoint.handler))
-                    .collect(),
+                handlers: group,
             };
             let inserted: Result<(), InsertError> = tree.insert(shape, routes);
             assert!(inserted.is_ok(), "{path}: {inserted:?}");
         }
-        Self { tree, state }
+        Self {
+            tree,
+            refused,
+            state,
+        }
     }
 
     /// Has a request served by the handler of its route.
@@ -94,7 +109,14 @@ impl Router {
         // As it was sent, but with what needs no escape unescaped.
         let found = self.tree.at(head.match_info().as_str());
         let Ok(found) = found else {
-            return Problem::no_such_path().answer(&RequestId::of(&head.extensions()));
+            let problem = Problem::no_such_path();
+            return match self.refused {
+                Some(refused) if door::is_page(&head) => {
+                    let state = Arc::clone(&self.state);
+                    refused(&Visit::nowhere(state, head), &problem)
+                }
+                _ => problem.answer(&RequestId::of(&head.extensions())),
+            };
         };
         let routes = found.value;
         let values = found.params.iter().map(|(_name, value)| value.to_owned());
@@ -155,14 +177,11 @@ fn shape_of(path: &str) -> (String, Vec<String>) {
     (shape, names)
 }
 
-fn allowed(group: &[Endpoint]) -> String {
-    let mut methods: Vec<_> = group
-        .iter()
-        .map(|endpoint| endpoints::name(&endpoint.method))
-        .collect();
-    if methods.contains(&Method::GET) {
-        methods.push(Method::HEAD);
+fn allowed(group: &[(Method, Handler)]) -> String {
+    let mut methods: Vec<_> = group.iter().map(|(method, _)| method).collect();
+    if methods.contains(&&Method::GET) {
+        methods.push(&Method::HEAD);
     }
-    let names: Vec<_> = methods.iter().map(Method::as_str).collect();
+    let names: Vec<_> = methods.iter().map(|method| method.as_str()).collect();
     names.join(", ")
 }

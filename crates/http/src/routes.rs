@@ -18,6 +18,8 @@ mod runs;
 mod secrets;
 mod webhooks;
 
+pub(crate) use agents::CreateAgentBody;
+pub(crate) use events::stream as stream_events;
 pub(crate) use health::HEALTH_PATH;
 
 use serde::Serialize;

@@ -12,6 +12,7 @@ use actix_web::web::{Data, Payload, ServiceConfig};
 use actix_web::{App, HttpRequest, HttpServer, web};
 
 use crate::documentation;
+use crate::door::Pages;
 use crate::head_timeout;
 use crate::middleware::surround;
 use crate::router::Router;
@@ -32,7 +33,7 @@ pub struct Options {
     pub drain: Duration,
 }
 
-/// Starts to serve on `listener`. The server runs when the result is awaited;
+/// Starts to serve the interface, and `pages` beside it, on `listener`. The server runs when the result is awaited;
 /// its [`handle`](Server::handle) stops it. Signals are the caller's.
 ///
 /// # Errors
@@ -40,7 +41,12 @@ pub struct Options {
 ///
 /// # Panics
 /// Outside of a tokio runtime.
-pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io::Result<Server> {
+pub fn serve(
+    state: Data<State>,
+    listener: TcpListener,
+    options: Options,
+    pages: Pages,
+) -> io::Result<Server> {
     // Not the workers' own threads: a slow place of attachments must not keep
     // requests from the store.
     let runtime = tokio::runtime::Handle::current();
@@ -49,7 +55,7 @@ pub fn serve(state: Data<State>, listener: TcpListener, options: Options) -> io:
     state.write_lane.threads.run_on(runtime.clone());
     let threads = threads_of_lane(&state, options.store_connections.max(1));
     state.store_lane.run_on(runtime, threads);
-    let router = routes::all().into_router(state.clone().into_inner());
+    let router = routes::all().into_router(pages, state.clone().into_inner());
     let router = Arc::new(router);
     let blocking_threads = (options.store_connections * 3).div_ceil(options.workers * 2);
     let server = HttpServer::new(move || {

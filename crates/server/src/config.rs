@@ -133,6 +133,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "WORKFORCE_METRICS_OPEN", num_args = 0..=1, default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
     pub(crate) metrics_open: bool,
 
+    /// Serve the interface alone, without the pages of the board.
+    #[arg(long, env = "WORKFORCE_NO_BOARD", num_args = 0..=1, default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub(crate) no_board: bool,
+
     /// How log lines look.
     #[arg(long, env = "WORKFORCE_LOG_FORMAT", value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,

@@ -20,6 +20,7 @@ use workforce_domain::id::InstanceId;
 use workforce_domain::port::{Clock, Ids, InstructionFiles, Store, Tokens};
 use workforce_engine::{Engine, EngineConfig, EngineHandle, FileRunLogs};
 use workforce_guard::client::GuardProgram;
+use workforce_http::door::Pages;
 use workforce_http::{KeyRotation, Options, State, TransferLimits};
 use workforce_infra::clock::SystemClock;
 use workforce_infra::data_folder::RUNS;
@@ -281,6 +282,10 @@ impl Service {
                 workers: WORKERS,
                 store_connections: pool_size as usize,
                 drain: REQUEST_DRAIN,
+            },
+            match args.no_board {
+                true => Pages::NONE,
+                false => workforce_board::pages(),
             },
         )?;
         let http_handle = server.handle();

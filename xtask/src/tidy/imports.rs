@@ -205,8 +205,22 @@ const PERMISSIONS: &[Permission] = &[
         ],
     },
     Permission {
+        package: "workforce-board",
+        may_use: &["workforce-domain", "workforce-app", "workforce-http"],
+        must_not_see: &[
+            "diesel",
+            "diesel_migrations",
+            "libsqlite3-sys",
+            "nix",
+            "pq-sys",
+            "r2d2",
+            "utoipa",
+        ],
+    },
+    Permission {
         package: "workforce",
         may_use: &[
+            "workforce-board",
             "workforce-agent-programs",
             "workforce-domain",
             "workforce-app",

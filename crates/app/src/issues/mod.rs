@@ -45,7 +45,7 @@ pub use comment::{ADD_COMMENT, AddComment, add_comment, comments};
 pub use create::{CREATE, CreateIssue, CreatedIssue, create};
 pub use delete::delete;
 pub(crate) use read::with_leases;
-pub use read::{IssueDetail, ParentView, get, id_of, list, search};
+pub use read::{IssueDetail, ParentView, get, id_of, list, search, titles};
 pub use release::{RELEASE, release};
 pub use status::Rewrite;
 pub(crate) use stuck::follow_up;

@@ -53,6 +53,21 @@ pub struct IssueDetail {
     pub advance: Option<AdvanceView>,
 }
 
+/// What issues of a company are called: identifier and title of each of `ids`. Anyone of the
+/// company.
+pub fn titles(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    ids: &[IssueId],
+) -> Result<HashMap<IssueId, (String, String)>, Failure<IssueError>> {
+    let company = access::company_scope(reads, ctx, company)?;
+    let found = reads.issues().find_all(company, ids)?.into_iter();
+    Ok(found
+        .map(|issue| (issue.id, (issue.identifier, issue.title.to_string())))
+        .collect())
+}
+
 /// One issue with its project, goal and parents.
 pub fn get(
     reads: &mut dyn Reads,

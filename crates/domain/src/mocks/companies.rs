@@ -26,6 +26,11 @@ mock! {
             statuses: &[CompanyStatus],
             page: &PageRequest<CompanyCursor>,
         ) -> Result<Page<Company, CompanyCursor>, StoreError>;
+        fn find_by_prefix(
+            &mut self,
+            scope: InstanceScope,
+            prefix: &str,
+        ) -> Result<Option<Company>, StoreError>;
         fn prefixes(&mut self, scope: InstanceScope, stem: &str) -> Result<Vec<String>, StoreError>;
         fn probe(&mut self, scope: InstanceScope) -> Result<(), StoreError>;
         fn figures(

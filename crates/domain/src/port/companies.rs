@@ -25,6 +25,13 @@ pub trait CompanyReads {
         page: &PageRequest<CompanyCursor>,
     ) -> Result<Page<Company, CompanyCursor>, StoreError>;
 
+    /// The company whose issues are named with this prefix.
+    fn find_by_prefix(
+        &mut self,
+        scope: InstanceScope,
+        prefix: &str,
+    ) -> Result<Option<Company>, StoreError>;
+
     /// The issue prefixes of the instance that start with `stem`.
     fn prefixes(&mut self, scope: InstanceScope, stem: &str) -> Result<Vec<String>, StoreError>;
 

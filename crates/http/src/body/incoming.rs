@@ -7,10 +7,10 @@
 
 use std::time::Duration;
 
+use actix_web::dev;
 use actix_web::http::header::CONTENT_ENCODING;
 use actix_web::rt::time::timeout;
 use actix_web::web::{Bytes, BytesMut};
-use actix_web::{HttpResponse, dev};
 use futures_util::StreamExt;
 use tokio::time::Instant;
 use workforce_app::Code;
@@ -39,63 +39,53 @@ pub(crate) const LARGE_BODIES: SlotLimits = SlotLimits {
     patience: Duration::from_secs(10),
 };
 
-/// Gives a request its JSON body, and the place of a large one until it is served.
+/// Gives a request its body, and the place of a large one until it is served.
 ///
 /// # Errors
-/// The answer to `invalid_request` for a body that does not come whole and in
-/// time, to `body_too_large`, and of a large one to what its caller is refused
-/// with, or to `busy`.
+/// `invalid_request` for a body that does not come whole and in time,
+/// `body_too_large`, and of a large one what its caller is refused with, or
+/// `busy`.
 pub(crate) async fn receive(
     rqctx: RequestContext,
     connection: StreamedRequest,
-) -> Result<(RequestContext, Option<Slot>), HttpResponse> {
+    what: &'static str,
+) -> Result<(RequestContext, Option<Slot>), Problem> {
     let deadline = rqctx.state.body_deadline;
-    let coding = match Coding::of(connection.header(CONTENT_ENCODING)) {
-        Ok(coding) => coding,
-        Err(problem) => return Err(rqctx.refuse(problem)),
-    };
-    let mut body = match IncomingBody::of(connection, "a JSON body", MAX_BODY, deadline) {
-        Ok(body) => body,
-        Err(problem) => return Err(rqctx.refuse(problem)),
-    };
-    let (rqctx, slot) = match body.take_small().await {
-        Ok(true) if coding.is_none() => (rqctx, None),
+    let coding = Coding::of(connection.header(CONTENT_ENCODING))?;
+    let mut body = IncomingBody::of(connection, what, MAX_BODY, deadline)?;
+    let (rqctx, slot) = match body.take_small().await? {
+        true if coding.is_none() => (rqctx, None),
         // What is small may become large.
-        Ok(_) => match admitted(rqctx).await {
+        _ => match admitted(rqctx).await {
             Ok((rqctx, slot)) => (rqctx, Some(slot)),
-            Err(answer) => {
+            Err(problem) => {
                 body.drain().await;
-                return Err(answer);
+                return Err(problem);
             }
         },
-        Err(problem) => return Err(rqctx.refuse(problem)),
     };
-    let taken = match (body.take_rest().await, coding) {
-        (Ok(body), Some(coding)) => in_pool(Duration::ZERO, move || coding.decode(&body)).await,
-        (taken, _) => taken,
+    let body = body.take_rest().await?;
+    let body = match coding {
+        Some(coding) => in_pool(Duration::ZERO, move || coding.decode(&body)).await?,
+        None => body,
     };
-    match taken {
-        Ok(body) => Ok((rqctx.with_body(body), slot)),
-        Err(problem) => Err(rqctx.refuse(problem)),
-    }
+    Ok((rqctx.with_body(body), slot))
 }
 
 /// Finds out who sends a large body, and takes a place for it.
-async fn admitted(rqctx: RequestContext) -> Result<(RequestContext, Slot), HttpResponse> {
+async fn admitted(rqctx: RequestContext) -> Result<(RequestContext, Slot), Problem> {
     let (rqctx, caller) = match rqctx.access {
         Access::Public => (rqctx, ANYBODY.to_owned()),
         _ => {
-            let admitted = rqctx.preflight::<_, _, AuthError>(
+            let admitted = rqctx.look::<_, _, AuthError>(
                 |_| Ok(()),
                 |_reads, ctx, ()| Ok(caller_name(ctx.actor())),
             );
             admitted.await?
         }
     };
-    match rqctx.state.large_bodies.take(&caller).await {
-        Ok(slot) => Ok((rqctx, slot)),
-        Err(problem) => Err(rqctx.refuse(problem)),
-    }
+    let slot = rqctx.state.large_bodies.take(&caller).await?;
+    Ok((rqctx, slot))
 }
 
 /// A body of which more may come.

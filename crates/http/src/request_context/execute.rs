@@ -38,7 +38,7 @@ impl RequestContext {
         let input = self.request.input(parse);
         let store = &self.state.ports.store;
         let (value, ignored_run) = store
-            .read_early(|reads| self.look(reads, now, &input, &act))
+            .read_early(|reads| self.look_within(reads, now, &input, &act))
             .map_err(into_problem)?;
         Response::encode(&finish(&self.state, value)?, ignored_run)
     }
@@ -61,13 +61,13 @@ impl RequestContext {
         let now = self.state.ports.clock.now();
         let store = &self.state.ports.store;
         store
-            .read(|reads| self.look(reads, now, input, &act))
+            .read(|reads| self.look_within(reads, now, input, &act))
             .map_err(into_problem)
     }
 
     /// A look at the store within its transaction. Who asks is found out before
     /// what is wrong with the input is told.
-    fn look<I, T, E: Refusal>(
+    fn look_within<I, T, E: Refusal>(
         &self,
         reads: &mut dyn Reads,
         now: Timestamp,

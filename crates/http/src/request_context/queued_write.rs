@@ -5,7 +5,6 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use actix_web::HttpResponse;
 use serde::Serialize;
 use tokio::sync::oneshot;
 use workforce_app::{Context, Failure, Refusal};
@@ -14,7 +13,7 @@ use workforce_domain::port::{StoreError, Tx, Verdict};
 use super::execute::ParsedWrite;
 use super::pool::in_pool;
 use super::response::ServedWrite;
-use super::{Request, RequestContext};
+use super::{Request, RequestContext, Served};
 use crate::idempotency::KeyGuard;
 use crate::problem::{Problem, into_problem};
 use crate::reply::Reply;
@@ -105,7 +104,7 @@ impl RequestContext {
     pub(super) async fn write_in_line<I, T, E, B, P, A, R>(
         mut self,
         steps: Steps<P, A, R>,
-    ) -> HttpResponse
+    ) -> Served
     where
         I: Send + 'static,
         E: Refusal,
@@ -114,7 +113,6 @@ impl RequestContext {
         A: Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
         R: Fn(T) -> Reply<B> + Send + 'static,
     {
-        let request_id = self.request.request_id.clone();
         let ready = if self.request.body.len() <= SMALL_BODY && self.scrubs_without_store() {
             self.make_ready(steps.parse).map(|ready| (self, ready))
         } else {
@@ -124,10 +122,7 @@ impl RequestContext {
             });
             made.await
         };
-        let (rqctx, (parsed, claim)) = match ready {
-            Ok(ready) => ready,
-            Err(problem) => return problem.answer(&request_id),
-        };
+        let (rqctx, (parsed, claim)) = ready?;
         let (served, outcome) = oneshot::channel();
         let state = Arc::clone(&rqctx.state);
         let job = QueuedWrite {
@@ -142,13 +137,9 @@ impl RequestContext {
         };
         let turn = Turn::of(Box::new(job) as Box<dyn Job>);
         state.write_lane.submit(&state.ports.store, turn.clone());
-        match turn.outcome(PATIENCE, PATIENCE, outcome).await.flatten() {
-            Ok((rqctx, served)) => match served.response() {
-                Ok(response) => rqctx.answer(response),
-                Err(problem) => problem.answer(&request_id),
-            },
-            Err(problem) => problem.answer(&request_id),
-        }
+        let outcome = turn.outcome(PATIENCE, PATIENCE, outcome).await;
+        let (rqctx, served) = outcome.flatten()?;
+        Ok((rqctx, served.response()?))
     }
 
     /// All that comes before the transaction.

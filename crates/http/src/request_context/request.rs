@@ -108,6 +108,12 @@ impl Request {
         }
     }
 
+    /// The same request under a key, unless a header names one.
+    pub(crate) fn with_key(mut self, key: &str) -> Self {
+        self.idempotency_key.get_or_insert_with(|| key.to_owned());
+        self
+    }
+
     /// What the caller presents as credentials.
     pub(crate) fn presented(&self) -> Presented<'_> {
         Presented {
@@ -236,15 +242,37 @@ impl Request {
         self.noting::<T>()
     }
 
+    /// The body as JSON, read in two parts: what neither knows is not known.
+    ///
+    /// # Errors
+    /// `invalid_json`
+    pub(crate) fn json_in_two<A, B>(&self) -> Result<(A, B), Problem>
+    where
+        A: DeserializeOwned,
+        B: DeserializeOwned,
+    {
+        let (first, mut ignored) = self.with_ignored::<A>()?;
+        let (second, too) = self.with_ignored::<B>()?;
+        ignored.retain(|pointer| too.contains(pointer));
+        self.unknown.note_fields::<A>(ignored);
+        Ok((first, second))
+    }
+
     fn noting<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        let (value, ignored) = self.with_ignored::<T>()?;
+        self.unknown.note_fields::<T>(ignored);
+        Ok(value)
+    }
+
+    /// The body, and the fields of it that are not known.
+    fn with_ignored<T: DeserializeOwned>(&self) -> Result<(T, Vec<String>), Problem> {
         let mut ignored = Vec::new();
         let value = body::parse_noting(&self.body, &mut |pointer| {
             if ignored.len() < MAX_UNKNOWN {
                 ignored.push(pointer);
             }
         })?;
-        self.unknown.note_fields::<T>(ignored);
-        Ok(value)
+        Ok((value, ignored))
     }
 
     /// What `parse` reads, which must be all that the request says where the caller wants that.

@@ -24,7 +24,7 @@ use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 use bodies::AgentBody;
 pub(super) use bodies::AgentDetailBody;
-pub(super) use requests::CreateAgentBody;
+pub(crate) use requests::CreateAgentBody;
 use requests::UpdateAgentBody;
 
 const TAG: &str = "Agents";

@@ -144,7 +144,7 @@ async fn open(rqctx: &Arc<RequestContext>) -> Result<Opened, Problem> {
     })
 }
 
-async fn stream(rqctx: RequestContext) -> Result<HttpResponse, Problem> {
+pub(crate) async fn stream(rqctx: RequestContext) -> Result<HttpResponse, Problem> {
     let rqctx = Arc::new(rqctx.redeem().await?);
     let Opened {
         params,

@@ -77,7 +77,10 @@ api_tests! {
             at("agents", name).problem(404, "not_found");
         }
         // One that is spelt exactly goes before those that are only alike.
-        let [plain, wide] = ["Fin", "\u{ff26}in"].map(|name| api.agent(&company, name));
+        let agents = format!("/api/companies/{}/agents", id(&company));
+        let [plain, wide] = ["Fin", "\u{ff26}in"].map(|name| {
+            api.post(&agents, &json!({ "name": name, "allowSameName": true })).ok(201)
+        });
         assert_eq!(at("agents", "fin").ok(200)["id"], plain["id"]);
         assert_eq!(at("agents", "%EF%BD%86in").ok(200)["id"], wide["id"]);
         at("agents", "FIN").problem(404, "not_found");

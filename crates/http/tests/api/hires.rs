@@ -285,7 +285,9 @@ api_tests! {
         ] {
             assert!(marks.contains(&mark), "{mark:?} of {marks:?}");
         }
-        let own = api.post(&hires(&company), &body).ok(201);
+        let mut own = body;
+        own["allowSameName"] = true.into();
+        let own = api.post(&hires(&company), &own).ok(201);
         assert_eq!(own["approval"]["attention"], json!([]), "the board knows what it proposes");
     }
 
@@ -302,13 +304,13 @@ api_tests! {
         api.patch(&format!("/api/agents/{}", id(&clerk)), &may).ok(200);
         api.bearing(&key).post(&hires(&company), &body).ok(201);
         for (body, pointer) in [
-            (json!({ "name": "Bob", "reportsTo": NOTHING }), "/reportsTo"),
-            (json!({ "name": "Bob", "sourceIssueId": NOTHING }), "/sourceIssueId"),
-            (json!({ "name": "Bob", "sourceIssueIds": ["x"] }), "/sourceIssueIds/0"),
+            (json!({ "name": "Bea", "reportsTo": NOTHING }), "/reportsTo"),
+            (json!({ "name": "Bea", "sourceIssueId": NOTHING }), "/sourceIssueId"),
+            (json!({ "name": "Bea", "sourceIssueIds": ["x"] }), "/sourceIssueIds/0"),
         ] {
             faulty(&api.post(&hires(&company), &body), "reference_not_found", pointer);
         }
-        let huge = json!({ "name": "Bob", "capabilities": "x".repeat(100 * 1024) });
+        let huge = json!({ "name": "Bea", "capabilities": "x".repeat(100 * 1024) });
         faulty(&api.post(&hires(&company), &huge), "invalid_field", "/payload");
         api.post(&hires(&company), &json!({ "role": "x" })).problem(400, "invalid_json");
         api.post(&hires(&company), &json!({ "name": "Bob", "budgetMonthlyCents": 0.5 })).problem(400, "invalid_json");
@@ -327,11 +329,12 @@ api_tests! {
         assert_eq!(hired["approval"], Value::Null);
         assert_eq!(hired["agent"]["status"], "active");
         // What only the board may give still goes to the board.
-        let body = json!({ "name": "Bob", "role": "engineer", "adapterConfig": { "command": "x" } });
+        let body = json!({ "name": "Bea", "role": "engineer", "adapterConfig": { "command": "x" } });
         let hired = api.bearing(&key).post(&hires(&company), &body).ok(201);
         assert_eq!(hired["agent"]["status"], "pending_approval");
         assert_eq!(hired["approval"]["status"], "pending");
-        let own = api.post(&hires(&company), &body).ok(201);
+        let own = json!({ "name": "Cyd", "role": "engineer", "adapterConfig": { "command": "x" } });
+        let own = api.post(&hires(&company), &own).ok(201);
         assert_eq!(own["approval"], Value::Null);
     }
 

@@ -221,6 +221,12 @@ api_tests! {
         api.get("/api/companies").problem(401, "credential_missing");
     }
 
+    fn who_asks_for_no_format_is_told_in_plain_text(api) {
+        let told = api.get("/metrics");
+        assert_eq!(told.header("content-type"), Some("text/plain; charset=utf-8"));
+        assert!(told.text.contains("workforce_store_up 1"), "{}", told.text);
+    }
+
     fn without_the_store_the_rest_is_told(api = unreachable) {
         let told = Told::by(api);
         assert_eq!(told.value("workforce_store_up"), 0.0);

@@ -18,6 +18,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::port::{AdapterChecks, EngineSignal, ForgeWebhooks, GovernedWork, RunLogs};
+use workforce_http::door::Pages;
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
@@ -243,7 +244,7 @@ fn listen(state: Data<State>) -> (String, ServerHandle, JoinHandle<()>) {
                 store_connections: 4,
                 drain: Duration::from_secs(1),
             };
-            let server = serve(state, listener, options).unwrap();
+            let server = serve(state, listener, options, Pages::NONE).unwrap();
             sender.send(server.handle()).unwrap();
             server.await.unwrap();
         });

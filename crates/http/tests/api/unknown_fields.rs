@@ -25,6 +25,11 @@ api_tests! {
             api.post(&issues, &json!({ "title": "Step", "idempotencyKey": "k" })),
             api.get(&format!("{issues}?status=todo&limit=5&strict=false")),
             api.get(&issues),
+            // Its body is read in two parts.
+            api.post(
+                &format!("/api/companies/{}/agent-hires", id(&company)),
+                &json!({ "name": "Ada", "role": "engineer", "sourceIssueIds": [] }),
+            ),
         ] {
             assert_eq!(known.header("x-workforce-warning"), None);
         }

@@ -62,6 +62,11 @@ on_both_databases! {
             reads.companies().prefixes(InstanceScope::SYSTEM, stem)
         });
         assert_eq!(prefixes("AB"), ["AB", "ABC"]);
+        let found = |prefix| read(&**store, |reads| {
+            reads.companies().find_by_prefix(InstanceScope::SYSTEM, prefix)
+        });
+        assert_eq!(found("ABC").map(|it| it.issue_prefix).as_deref(), Some("ABC"));
+        assert_eq!(found("abc"), None);
         assert_eq!(prefixes("A_"), ["A_C"]);
         assert_eq!(prefixes("a"), ["abd"]);
         assert_eq!(prefixes("").len(), 5);

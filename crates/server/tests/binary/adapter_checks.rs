@@ -27,7 +27,7 @@ fn is_ready(program: Program, adapter_type: &str, key: &str) {
     assert!(!check.to_string().contains("sesame"));
 
     let hired = json!({
-        "name": "Ada", "adapterType": adapter_type, "adapterConfig": { "command": "/nowhere" },
+        "name": "Ada", "allowSameName": true, "adapterType": adapter_type, "adapterConfig": { "command": "/nowhere" },
     });
     let hired = server.post(&format!("/api/companies/{company}/agents"), &hired);
     let path = format!(

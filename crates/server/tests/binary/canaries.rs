@@ -113,7 +113,7 @@ fn look_for_credentials(database: Option<&TestDatabase>) {
     );
     let cli = env!("CARGO_BIN_EXE_workforce");
     let adapter = json!({ "command": "/bin/sh", "args": [program], "env": { "CLI": cli } });
-    let hire = json!({ "name": "Ada", "role": "engineer", "adapterConfig": adapter });
+    let hire = json!({ "name": "Ada", "allowSameName": true, "role": "engineer", "adapterConfig": adapter });
     let path = format!("/api/companies/{company}/agents");
     let agent = witness.ask("POST", &path, board, &hire);
     let agent = format!("/api/agents/{}", agent["id"].as_str().unwrap());

@@ -71,7 +71,7 @@ on_both! {
         let agents = format!("/api/companies/{company}/agents");
         let hired = (0..AGENTS).map(|_| {
             let agent = server.post(&agents, &json!({
-                "name": "Ada", "role": "engineer",
+                "name": "Ada", "allowSameName": true, "role": "engineer",
                 "adapterConfig": { "command": "/bin/true" },
                 "runtimeConfig": { "heartbeat": {
                     "intervalSec": INTERVAL_SEC, "wakeOnDemand": false,

@@ -60,7 +60,7 @@ on_both! {
 /// A body of which what is read takes a hundred times its length.
 fn of_many_parts() -> Value {
     let parts: Vec<_> = (0..8_000).map(|_| json!({ "": 0 })).collect();
-    json!({ "name": "Ada", "role": "engineer", "adapterConfig": { "command": "true", "parts": parts } })
+    json!({ "name": "Ada", "allowSameName": true, "role": "engineer", "adapterConfig": { "command": "true", "parts": parts } })
 }
 
 #[test]

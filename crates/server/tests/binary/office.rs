@@ -72,7 +72,7 @@ impl Office {
         let adapter = json!({ "command": "/bin/sh", "args": ["-c", "echo done"] });
         let agent = text(&server.post(
             &format!("/api/companies/{company}/agents"),
-            &json!({ "name": "Ada", "role": "engineer", "adapterConfig": adapter }),
+            &json!({ "name": "Ada", "allowSameName": true, "role": "engineer", "adapterConfig": adapter }),
         ));
         let issue = text(&server.post(
             &format!("/api/companies/{company}/issues"),

@@ -25,7 +25,7 @@ fn hanging_agent(server: &Server, data: &std::path::Path) -> (String, std::path:
     let agent = server.post(
         &format!("/api/companies/{company}/agents"),
         &json!({
-            "name": "Ada", "role": "engineer",
+            "name": "Ada", "allowSameName": true, "role": "engineer",
             "adapterConfig": { "command": "/bin/sh", "args": [program], "graceSec": 0.2 },
         }),
     );
@@ -49,7 +49,7 @@ fn working_agent(server: &Server, folder: &std::path::Path) -> String {
     let agent = server.post(
         &format!("/api/companies/{company}/agents"),
         &json!({
-            "name": "Ada", "role": "engineer",
+            "name": "Ada", "allowSameName": true, "role": "engineer",
             "adapterConfig": { "command": "/bin/sh", "args": [program] },
         }),
     );

@@ -67,7 +67,7 @@ fn make(server: &Server, company: &str, name: &str, value: &str) -> String {
 
 fn hire(server: &Server, company: &str, adapter: &Value) -> String {
     let path = format!("/api/companies/{company}/agents");
-    let body = json!({ "name": "Ada", "role": "engineer", "adapterConfig": adapter });
+    let body = json!({ "name": "Ada", "allowSameName": true, "role": "engineer", "adapterConfig": adapter });
     server.post(&path, &body)["id"].as_str().unwrap().to_owned()
 }
 

@@ -46,7 +46,7 @@ fn invoked(server: &Server, folder: &Path, text: &str) -> String {
     let agent = server.post(
         &format!("/api/companies/{company}/agents"),
         &json!({
-            "name": "Ada", "role": "engineer",
+            "name": "Ada", "allowSameName": true, "role": "engineer",
             "adapterConfig": { "command": "/bin/sh", "args": [program] },
         }),
     );

@@ -36,7 +36,7 @@ fn found_companies(server: &Server) -> Vec<String> {
             server.post(
                 &format!("/api/companies/{company}/agents"),
                 &json!({
-                    "name": "Ada", "role": "engineer",
+                    "name": "Ada", "allowSameName": true, "role": "engineer",
                     "adapterConfig": { "command": "/bin/true" },
                     "runtimeConfig": { "heartbeat": {
                         "intervalSec": INTERVAL_SEC, "alwaysRun": true,

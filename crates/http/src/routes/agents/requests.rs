@@ -31,7 +31,7 @@ struct GrantedBody {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in super::super) struct CreateAgentBody {
+pub(crate) struct CreateAgentBody {
     /// Its name.
     name: Name,
     /// Whether another agent may have that name; for the board to say.
@@ -64,7 +64,7 @@ pub(in super::super) struct CreateAgentBody {
 }
 
 impl CreateAgentBody {
-    pub(in super::super) fn command(self) -> Result<CreateAgent, Problem> {
+    pub(crate) fn command(self) -> Result<CreateAgent, Problem> {
         Ok(CreateAgent {
             name: self.name,
             allow_same_name: self.allow_same_name,

@@ -53,9 +53,10 @@ impl SourcesBody {
 /// Reads the two parts of the body. What is read as one loses the places of
 /// its faults and the digits of its numbers.
 fn command(rq: &Request) -> Result<HireAgent, Problem> {
+    let (agent, sources) = rq.json_in_two::<CreateAgentBody, SourcesBody>()?;
     Ok(HireAgent {
-        agent: rq.json::<CreateAgentBody>()?.command()?,
-        source_issues: rq.json::<SourcesBody>()?.named(),
+        agent: agent.command()?,
+        source_issues: sources.named(),
     })
 }
 

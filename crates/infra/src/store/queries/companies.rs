@@ -166,6 +166,19 @@ impl CompanyReads for Transaction<'_> {
         })
     }
 
+    fn find_by_prefix(
+        &mut self,
+        _scope: InstanceScope,
+        prefix: &str,
+    ) -> Result<Option<Company>, StoreError> {
+        let row = companies::table
+            .filter(companies::issue_prefix.eq(prefix))
+            .select(CompanyRow::as_select())
+            .first(self.conn)
+            .optional();
+        one(row.map_err(failed)?)
+    }
+
     fn prefixes(&mut self, _scope: InstanceScope, stem: &str) -> Result<Vec<String>, StoreError> {
         companies::table
             .filter(substr(companies::issue_prefix, 1, characters(stem)).eq(stem))

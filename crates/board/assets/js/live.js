@@ -1,0 +1,57 @@
+// Keeps a page as it is in the store: what happens in the company comes over one stream, and the
+// regions of the page are asked for anew, at most once a second.
+
+const { company, event: shown, kinds } = document.body.dataset;
+const PAUSE = 1000;
+let source = null;
+let seen = shown;
+let timer = null;
+
+const refresh = async () => {
+  timer = null;
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  // A refusal is for whoever loads the page anew.
+  if (!answer.ok) return;
+  const page = parsed(await answer.text());
+  for (const region of document.querySelectorAll("[data-region]")) {
+    const wanted = page.getElementById(region.id);
+    if (wanted) morph(region, wanted);
+  }
+};
+
+const sign = (text, isLive) => {
+  for (const element of document.querySelectorAll("[data-live]")) {
+    element.lastChild.nodeValue = text;
+    element.firstElementChild.classList.toggle("live", isLive);
+  }
+};
+
+const happened = (event) => {
+  seen = event.lastEventId || seen;
+  timer ??= setTimeout(() => refresh().catch(() => sign("Reconnecting", false)), PAUSE / 4);
+};
+
+const open = () => {
+  source = new EventSource(`/live/${company}?after=${seen}`);
+  source.onopen = () => sign("Live", true);
+  source.onerror = () => sign("Reconnecting", false);
+  for (const kind of [...kinds.split(" "), "reset"]) source.addEventListener(kind, happened);
+};
+
+const close = () => {
+  source?.close();
+  source = null;
+};
+
+// A hidden page has no stream: browsers allow a server few at a time.
+const watch = () => {
+  if (document.visibilityState === "hidden") close();
+  else if (!source) open();
+};
+
+if (company) {
+  document.addEventListener("visibilitychange", watch);
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", watch);
+  watch();
+}

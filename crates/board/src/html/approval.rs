@@ -1,0 +1,107 @@
+//! What an approval asks for, in words.
+
+use serde_json::Value;
+use workforce_domain::approval::{Approval, ApprovalType};
+use workforce_domain::{Document, JsonMap};
+
+use super::markdown::Prose;
+
+/// The longest title that is made of a payload.
+const LONGEST: usize = 120;
+
+/// What an approval is about, in one line.
+pub(crate) fn subject(approval: &Approval) -> String {
+    let payload = &approval.payload;
+    let said = ["title", "name", "question", "summary", "reason"]
+        .iter()
+        .find_map(|key| text(payload, key))
+        .map(|text| {
+            text.lines()
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .take(LONGEST)
+        });
+    let said: Option<String> = said.map(Iterator::collect);
+    let kind = kind(approval.kind);
+    match said.filter(|said| !said.trim().is_empty()) {
+        Some(said) => format!("{kind}: {said}"),
+        None => kind.to_owned(),
+    }
+}
+
+/// What is asked for.
+pub(crate) const fn kind(kind: ApprovalType) -> &'static str {
+    match kind {
+        ApprovalType::HireAgent => "Hire",
+        ApprovalType::ApproveCeoStrategy => "Strategy",
+        ApprovalType::ApproveIssuePlan => "Plan",
+        ApprovalType::ApprovePullRequest => "Pull request",
+        ApprovalType::ApprovePushToExistingPr => "Push to a pull request",
+        ApprovalType::ApproveCompletion => "Completion",
+        ApprovalType::AgentQuestion => "Question",
+        ApprovalType::BudgetOverrideRequired => "Go on over the budget",
+        ApprovalType::RequestBoardApproval => "Request",
+    }
+}
+
+/// A part of a payload: its name, and what it says.
+pub(crate) enum Part {
+    /// A text in Markdown.
+    Text(String, Prose),
+    /// Something short.
+    Fact(String, String),
+    /// Anything else, as JSON.
+    Data(String, String),
+}
+
+/// A text is told as one from this length on.
+const LONG: usize = 80;
+
+/// The parts of a payload, short ones first.
+pub(crate) fn parts(payload: &Document) -> Vec<Part> {
+    let mut parts: Vec<Part> = payload
+        .iter()
+        .map(|(name, value)| part(name, value))
+        .collect();
+    parts.sort_by_key(|part| match part {
+        Part::Fact(..) => 0,
+        Part::Text(..) => 1,
+        Part::Data(..) => 2,
+    });
+    parts
+}
+
+fn part(name: &str, value: &Value) -> Part {
+    let name = words(name);
+    match value {
+        Value::String(text) if text.len() >= LONG || text.contains('\n') => {
+            Part::Text(name, Prose::new(text))
+        }
+        Value::String(text) => Part::Fact(name, text.clone()),
+        Value::Null => Part::Fact(name, "none".to_owned()),
+        Value::Bool(true) => Part::Fact(name, "yes".to_owned()),
+        Value::Bool(false) => Part::Fact(name, "no".to_owned()),
+        Value::Number(number) => Part::Fact(name, number.to_string()),
+        other => Part::Data(
+            name,
+            serde_json::to_string_pretty(other).unwrap_or_default(),
+        ),
+    }
+}
+
+/// `budgetMonthlyCents` as `budget monthly cents`.
+fn words(name: &str) -> String {
+    let mut words = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() {
+            words.push(' ');
+        }
+        words.extend(c.to_lowercase());
+    }
+    words
+}
+
+fn text<'a>(payload: &'a JsonMap, key: &str) -> Option<&'a str> {
+    payload.get(key)?.as_str()
+}

@@ -1,0 +1,61 @@
+//! How much of a limit is used.
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+use workforce_domain::budget::{BudgetBasis, Spend};
+use workforce_domain::money::{Budget, Cents};
+
+use super::money::Dollars;
+
+/// Spend against a limit, with marks at 80 and 100 %. Without a limit there is no bar.
+#[derive(Template)]
+#[template(path = "parts/meter.html")]
+pub(crate) struct Meter {
+    spent: Dollars,
+    limit: Option<Limit>,
+}
+
+struct Limit {
+    amount: Dollars,
+    percent: i64,
+    /// Up to where the bar is filled, and how much more is held, in hundredths of the limit.
+    filled: i64,
+    held: i64,
+    class: &'static str,
+}
+
+/// The bar has a little room beyond the limit.
+const LONGEST: i64 = 104;
+
+impl HtmlSafe for Meter {}
+
+impl Meter {
+    pub(crate) fn new(spend: Spend, budget: Budget, basis: BudgetBasis) -> Self {
+        let spent = spend.counted(basis);
+        let limit = budget.limit().map(|limit| {
+            let percent = percent(spent, limit);
+            let filled = percent.min(LONGEST);
+            Limit {
+                amount: Dollars(limit),
+                percent,
+                filled,
+                held: self::percent(spend.held, limit).min(LONGEST - filled),
+                class: match percent {
+                    100.. => "out",
+                    80.. => "warn",
+                    _ => "",
+                },
+            }
+        });
+        Self {
+            spent: Dollars(spent),
+            limit,
+        }
+    }
+}
+
+fn percent(part: Cents, whole: Cents) -> i64 {
+    let (part, whole) = (i128::from(part.micros()), i128::from(whole.micros()));
+    let percent = (part * 100).checked_div(whole).unwrap_or(100);
+    i64::try_from(percent).unwrap_or(i64::MAX)
+}

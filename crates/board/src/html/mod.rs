@@ -1,0 +1,30 @@
+//! Parts of pages, each of which is markup by construction.
+
+pub(crate) mod approval;
+pub(crate) mod icon;
+pub(crate) mod markdown;
+pub(crate) mod meter;
+pub(crate) mod money;
+pub(crate) mod people;
+pub(crate) mod status;
+pub(crate) mod when;
+
+/// Filters of the templates.
+#[expect(unreachable_pub, reason = "the macro makes them so")]
+pub(crate) mod filters {
+    use askama::Values;
+
+    use super::icon::Icon;
+
+    /// The icon of this name.
+    #[askama::filter_fn]
+    pub(crate) fn icon(name: &str, _: &dyn Values) -> askama::Result<Icon> {
+        Ok(Icon::named(name, false))
+    }
+
+    /// The same, smaller.
+    #[askama::filter_fn]
+    pub(crate) fn small_icon(name: &str, _: &dyn Values) -> askama::Result<Icon> {
+        Ok(Icon::named(name, true))
+    }
+}

@@ -1,0 +1,54 @@
+//! Amounts of money.
+
+use std::fmt::{self, Display};
+
+use workforce_domain::money::Cents;
+
+const MICROS_PER_CENT: i64 = 1_000_000;
+
+/// An amount in dollars: `$1,234.50`.
+#[derive(Clone, Copy)]
+pub(crate) struct Dollars(pub(crate) Cents);
+
+impl Display for Dollars {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.0.micros();
+        let cents = (micros + MICROS_PER_CENT / 2).div_euclid(MICROS_PER_CENT);
+        if micros > 0 && cents == 0 {
+            return f.write_str("under $0.01");
+        }
+        let (whole, part) = (cents / 100, cents % 100);
+        let digits = whole.to_string();
+        f.write_str("$")?;
+        for (place, digit) in digits.chars().enumerate() {
+            if place > 0 && (digits.len() - place).is_multiple_of(3) {
+                f.write_str(",")?;
+            }
+            write!(f, "{digit}")?;
+        }
+        if part == 0 {
+            Ok(())
+        } else {
+            write!(f, ".{part:02}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_told_in_dollars() {
+        for (micros, expected) in [
+            (0, "$0"),
+            (1, "under $0.01"),
+            (MICROS_PER_CENT, "$0.01"),
+            (MICROS_PER_CENT * 39_820, "$398.20"),
+            (MICROS_PER_CENT * 60_000, "$600"),
+            (MICROS_PER_CENT * 123_456_700, "$1,234,567"),
+        ] {
+            assert_eq!(Dollars(Cents::from_micros(micros)).to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Agents and people: agents are squares, people are circles.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+use workforce_app::agents::AgentView;
+use workforce_domain::agent::{Agent, AgentStatus};
+use workforce_domain::board::Author;
+use workforce_domain::company::PauseReason;
+use workforce_domain::id::AgentId;
+
+/// The square or circle of somebody, with the name.
+#[derive(Clone, Template)]
+#[template(path = "parts/who.html")]
+pub(crate) struct Who {
+    initials: String,
+    class: String,
+    /// The name.
+    pub(crate) name: String,
+    /// What they do.
+    pub(crate) role: String,
+}
+
+impl HtmlSafe for Who {}
+
+/// Squares have one of so many colours, always the same for one agent.
+const COLOURS: u8 = 6;
+
+impl Who {
+    /// Somebody of the board.
+    pub(crate) fn board() -> Self {
+        Self {
+            initials: "YOU".to_owned(),
+            class: "face-p h6".to_owned(),
+            name: "Board".to_owned(),
+            role: String::new(),
+        }
+    }
+
+    fn nobody_known() -> Self {
+        Self {
+            initials: "?".to_owned(),
+            class: "h6".to_owned(),
+            name: "Unknown".to_owned(),
+            role: String::new(),
+        }
+    }
+
+    pub(crate) fn agent(view: &AgentView) -> Self {
+        let agent = &view.agent;
+        let last = agent.id.to_string().bytes().last().unwrap_or_default();
+        let colour = last % COLOURS + 1;
+        Self {
+            initials: initials(&agent.name),
+            class: format!("h{colour} {}", ring(agent, view.status)),
+            name: agent.name.to_string(),
+            role: role(agent),
+        }
+    }
+}
+
+fn ring(agent: &Agent, status: AgentStatus) -> &'static str {
+    let by_budget = agent
+        .lifecycle
+        .paused()
+        .is_some_and(|pause| pause.reason == PauseReason::Budget);
+    match status {
+        AgentStatus::Running => "is-running",
+        AgentStatus::Error => "is-error",
+        AgentStatus::PendingApproval => "is-draft",
+        AgentStatus::Paused if by_budget => "is-budget",
+        AgentStatus::Paused => "is-paused",
+        AgentStatus::Active | AgentStatus::Idle | AgentStatus::Terminated => "is-idle",
+    }
+}
+
+/// The job title, or else the role.
+fn role(agent: &Agent) -> String {
+    match &agent.title {
+        Some(title) => title.to_string(),
+        None => agent.role.to_string(),
+    }
+}
+
+fn initials(name: &str) -> String {
+    let words = name.split_whitespace();
+    let firsts = words.filter_map(|word| word.chars().find(|c| c.is_alphanumeric()));
+    firsts.take(2).flat_map(char::to_uppercase).collect()
+}
+
+/// The agents of a company, to be named on a page.
+pub(crate) struct Staff(HashMap<AgentId, Who>);
+
+impl Staff {
+    pub(crate) fn of(agents: &[AgentView]) -> Self {
+        let each = agents.iter().map(|view| (view.agent.id, Who::agent(view)));
+        Self(each.collect())
+    }
+
+    pub(crate) fn agent(&self, id: AgentId) -> Who {
+        self.0.get(&id).cloned().unwrap_or_else(Who::nobody_known)
+    }
+
+    /// Whoever wrote or did something; `None` for workforce itself.
+    pub(crate) fn author(&self, author: Author) -> Option<Who> {
+        match author {
+            Author::Agent(id) => Some(self.agent(id)),
+            Author::Board(_) => Some(Who::board()),
+            Author::System => None,
+        }
+    }
+}

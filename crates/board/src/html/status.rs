@@ -1,0 +1,105 @@
+//! States, each told by an icon, a word and a colour.
+
+use askama::Template;
+use askama::filters::HtmlSafe;
+use workforce_domain::agent::AgentStatus;
+use workforce_domain::approval::ApprovalStatus;
+use workforce_domain::issue::{IssueStatus, Priority, StuckReason};
+use workforce_domain::run::RunStatus;
+
+use super::filters;
+
+/// A state. Amber means that a person is wanted, teal is at work, red is stuck or failed, blue
+/// waits by itself, green is finished, and grey is nothing to say.
+#[derive(Clone, Copy, Template)]
+#[template(
+    source = r#"<span class="pill {{ class }}">{{ icon|icon }}{{ word }}</span>"#,
+    ext = "html"
+)]
+pub(crate) struct Pill {
+    class: &'static str,
+    icon: &'static str,
+    word: &'static str,
+}
+
+impl HtmlSafe for Pill {}
+
+impl Pill {
+    const fn new(class: &'static str, icon: &'static str, word: &'static str) -> Self {
+        Self { class, icon, word }
+    }
+
+    pub(crate) const fn of_issue(status: IssueStatus) -> Self {
+        match status {
+            IssueStatus::Backlog => Self::new("", "circle-dashed", "Backlog"),
+            IssueStatus::Todo => Self::new("", "circle", "To do"),
+            IssueStatus::InProgress => Self::new("p-live", "circle-play", "In progress"),
+            IssueStatus::InReview => Self::new("p-wait", "eye", "In review"),
+            IssueStatus::Done => Self::new("p-done", "circle-check", "Done"),
+            IssueStatus::Blocked => Self::new("p-bad", "ban", "Blocked"),
+            IssueStatus::Cancelled => Self::new("", "circle-slash", "Cancelled"),
+        }
+    }
+
+    pub(crate) const fn of_agent(status: AgentStatus) -> Self {
+        match status {
+            AgentStatus::Active | AgentStatus::Idle => Self::new("", "circle-dot", "Idle"),
+            AgentStatus::Running => Self::new("p-live", "circle-play", "Running"),
+            AgentStatus::Paused => Self::new("", "circle-pause", "Paused"),
+            AgentStatus::Error => Self::new("p-bad", "circle-x", "Failing"),
+            AgentStatus::PendingApproval => Self::new("p-you", "stamp", "Waits for you"),
+            AgentStatus::Terminated => Self::new("", "circle-slash", "Terminated"),
+        }
+    }
+
+    pub(crate) const fn of_approval(status: ApprovalStatus) -> Self {
+        match status {
+            ApprovalStatus::Pending => Self::new("p-you", "stamp", "Waits for you"),
+            ApprovalStatus::RevisionRequested => Self::new("p-wait", "hourglass", "To be changed"),
+            ApprovalStatus::Approved => Self::new("p-done", "circle-check", "Approved"),
+            ApprovalStatus::Rejected => Self::new("", "circle-x", "Rejected"),
+            ApprovalStatus::Cancelled => Self::new("", "circle-slash", "Withdrawn"),
+        }
+    }
+
+    pub(crate) const fn of_run(status: RunStatus) -> Self {
+        match status {
+            RunStatus::Queued => Self::new("p-wait", "hourglass", "Queued"),
+            RunStatus::Running => Self::new("p-live", "circle-play", "Running"),
+            RunStatus::Succeeded => Self::new("p-done", "circle-check", "Succeeded"),
+            RunStatus::Failed => Self::new("p-bad", "circle-x", "Failed"),
+            RunStatus::Cancelled => Self::new("", "circle-slash", "Cancelled"),
+            RunStatus::TimedOut => Self::new("p-bad", "alarm-clock", "Timed out"),
+        }
+    }
+}
+
+/// The word for a status in a choice.
+pub(crate) const fn word(status: IssueStatus) -> &'static str {
+    Pill::of_issue(status).word
+}
+
+/// Why nothing moves an issue, as a sentence.
+pub(crate) const fn why_stuck(reason: StuckReason) -> &'static str {
+    match reason {
+        StuckReason::Unassigned => "Has no assignee",
+        StuckReason::CompanyNotActive => "The company is paused",
+        StuckReason::AgentPaused => "Its assignee is paused",
+        StuckReason::BudgetExhausted => "A budget is used up",
+        StuckReason::SignInRequired => "The program of its assignee is not signed in",
+        StuckReason::Blocked => "Blocked by hand; nobody will wake it",
+        StuckReason::RunFailed => "Its last run failed, and is not tried again",
+        StuckReason::LeftUndone => "Its last run left it undone",
+        StuckReason::NotWoken => "No run was ever started for it",
+    }
+}
+
+/// The word for a priority.
+pub(crate) const fn of_priority(priority: Priority) -> &'static str {
+    match priority {
+        Priority::Critical => "Critical",
+        Priority::High => "High",
+        Priority::Medium => "Medium",
+        Priority::Low => "Low",
+    }
+}

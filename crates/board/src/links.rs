@@ -1,0 +1,55 @@
+//! Addresses of pages.
+
+use workforce_domain::id::ApprovalId;
+
+/// The pages of a company.
+#[derive(Clone)]
+pub(crate) struct Links {
+    base: String,
+}
+
+impl Links {
+    /// Those of the company whose issues are named with this prefix.
+    pub(crate) fn of(prefix: &str) -> Self {
+        Self {
+            base: format!("/c/{prefix}"),
+        }
+    }
+
+    pub(crate) fn home(&self) -> &str {
+        &self.base
+    }
+
+    /// What stands in the navigation under this name.
+    pub(crate) fn section(&self, name: &str) -> String {
+        format!("{}/{name}", self.base)
+    }
+
+    pub(crate) fn issues(&self) -> String {
+        self.section("issues")
+    }
+
+    pub(crate) fn new_issue(&self) -> String {
+        self.section("issues/new")
+    }
+
+    pub(crate) fn issue(&self, identifier: &str) -> String {
+        format!("{}/issues/{identifier}", self.base)
+    }
+
+    pub(crate) fn approvals(&self) -> String {
+        self.section("approvals")
+    }
+
+    pub(crate) fn approval(&self, id: ApprovalId) -> String {
+        self.section(&format!("approvals/{id}"))
+    }
+
+    pub(crate) fn agents(&self) -> String {
+        self.section("agents")
+    }
+
+    pub(crate) fn new_agent(&self) -> String {
+        self.section("agents/new")
+    }
+}

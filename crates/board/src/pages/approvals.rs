@@ -1,0 +1,118 @@
+//! What waits for the board's word, and what it said last.
+
+use actix_web::HttpResponse;
+use askama::Template;
+use workforce_app::Context;
+use workforce_app::agents::{self, ListAgents};
+use workforce_app::approvals::{self, ApprovalView};
+use workforce_domain::approval::{ApprovalStanding, ApprovalType};
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{ApprovalFilter, Reads};
+use workforce_http::door::{Access, Pages, Visit};
+
+use super::{Gathered, Told as _, of, show};
+use crate::html::approval::subject;
+use crate::html::filters;
+use crate::html::people::{Staff, Who};
+use crate::html::status::Pill;
+use crate::html::when::Ago;
+use crate::links::Links;
+use crate::shell::{Asked, Shell};
+
+/// So many rows of what is decided.
+const DECIDED: usize = 10;
+/// So many of what waits.
+const WAITING: usize = 50;
+
+pub(super) fn register(pages: Pages) -> Pages {
+    pages.get("/c/{prefix}/approvals", Access::Board, list)
+}
+
+/// An approval in a list.
+pub(crate) struct Row {
+    pub(crate) icon: &'static str,
+    pub(crate) what: String,
+    pub(crate) link: String,
+    pub(crate) who: Option<Who>,
+    pub(crate) since: Ago,
+    pub(crate) pill: Pill,
+    /// How much of it deserves a second look.
+    pub(crate) marks: usize,
+}
+
+impl Row {
+    pub(crate) fn new(
+        ctx: &Context<'_>,
+        links: &Links,
+        staff: &Staff,
+        view: &ApprovalView,
+    ) -> Self {
+        let approval = &view.approval;
+        Self {
+            icon: icon(approval.kind),
+            what: subject(approval),
+            link: links.approval(approval.id),
+            who: staff.author(approval.requested_by),
+            since: Ago::new(approval.created_at, ctx.now),
+            pill: Pill::of_approval(approval.status()),
+            marks: approval.attention.len(),
+        }
+    }
+}
+
+const fn icon(kind: ApprovalType) -> &'static str {
+    match kind {
+        ApprovalType::ApprovePullRequest | ApprovalType::ApprovePushToExistingPr => {
+            "git-pull-request"
+        }
+        ApprovalType::BudgetOverrideRequired => "wallet",
+        _ => "stamp",
+    }
+}
+
+#[derive(Template)]
+#[template(path = "pages/approvals.html")]
+struct ApprovalsPage {
+    shell: Shell,
+    waiting: Vec<Row>,
+    decided: Vec<Row>,
+}
+
+async fn list(visit: Visit) -> HttpResponse {
+    let asked = Asked::of(&visit);
+    show(&visit, move |reads, ctx| gather(reads, ctx, &asked)).await
+}
+
+fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<ApprovalsPage> {
+    use ApprovalStanding::{
+        Approved, Cancelled, Pending, Rejected, Resubmitted, RevisionRequested,
+    };
+    let company = asked.company(reads, ctx)?;
+    let id = company.company.id;
+    let everyone = ListAgents {
+        statuses: Vec::new(),
+        include_terminated: true,
+    };
+    let agents = agents::list(reads, ctx, id, &everyone, &PageRequest::first()).told()?;
+    let staff = Staff::of(&agents.items);
+    let links = asked.links();
+    let mut rows = |standings: &[ApprovalStanding], most| -> Gathered<Vec<Row>> {
+        let filter = ApprovalFilter {
+            standings: standings.to_vec(),
+            ..ApprovalFilter::default()
+        };
+        let page = approvals::list(reads, ctx, id, &filter, &of(most)).told()?;
+        let rows = page
+            .items
+            .iter()
+            .map(|view| Row::new(ctx, &links, &staff, view));
+        Ok(rows.collect())
+    };
+    let waiting = rows(&[Pending, Resubmitted], WAITING)?;
+    let decided = rows(&[Approved, Rejected, Cancelled, RevisionRequested], DECIDED)?;
+    Ok(ApprovalsPage {
+        waiting,
+        decided,
+        shell: Shell::gather(reads, ctx, asked, &company, "approvals")?,
+    })
+}

@@ -1,0 +1,131 @@
+//! All companies, and the form that founds one.
+
+use actix_web::HttpResponse;
+use askama::Template;
+use workforce_app::Failure;
+use workforce_app::companies::{self, CompanyView, CreateCompany};
+use workforce_domain::page::PageRequest;
+use workforce_http::door::{Access, Pages, Visit};
+use workforce_http::problem::Problem;
+
+use super::{Told as _, show};
+use crate::answer;
+use crate::form::{Filled, Form, Kind};
+use crate::html::filters;
+use crate::html::meter::Meter;
+use crate::links::Links;
+use crate::look::Look;
+
+const FOUNDING: &str = "/companies/new";
+
+/// The fields of the form that founds a company.
+const FIELDS: &[(&str, Kind)] = &[
+    ("name", Kind::Text),
+    ("description", Kind::Text),
+    ("budgetMonthlyCents", Kind::Dollars),
+    ("requireBoardApprovalForNewAgents", Kind::Switch),
+];
+
+pub(super) fn register(pages: Pages) -> Pages {
+    pages
+        .get("/", Access::Board, list)
+        .get(FOUNDING, Access::Board, form)
+        .post(FOUNDING, Access::Board, found)
+}
+
+struct Row {
+    name: String,
+    link: String,
+    is_paused: bool,
+    meter: Meter,
+}
+
+impl Row {
+    fn of(view: &CompanyView) -> Self {
+        let company = &view.company;
+        Self {
+            name: company.name.to_string(),
+            link: Links::of(&company.issue_prefix).home().to_owned(),
+            is_paused: !company.is_active(),
+            meter: Meter::new(view.spend, company.budget, company.budget_basis),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "pages/companies.html")]
+struct CompaniesPage {
+    look: Look,
+    rows: Vec<Row>,
+}
+
+/// The companies; where there is one, its own first page, and where there is none, the form.
+async fn list(visit: Visit) -> HttpResponse {
+    let looked = visit.look(|reads, ctx| {
+        let page = companies::list(reads, ctx, &[], &PageRequest::first()).told()?;
+        Ok::<_, Failure<super::Refused>>(page.items)
+    });
+    match looked.await {
+        Err(problem) => answer::refused(&visit, &problem),
+        Ok(all) => match &all[..] {
+            [] => answer::lead_to(FOUNDING),
+            [only] => answer::lead_to(Links::of(&only.company.issue_prefix).home()),
+            all => answer::page(&CompaniesPage {
+                look: Look::of(&visit),
+                rows: all.iter().map(Row::of).collect(),
+            }),
+        },
+    }
+}
+
+#[derive(Template)]
+#[template(path = "pages/new_company.html")]
+struct FoundingPage {
+    look: Look,
+    form: Filled,
+}
+
+impl FoundingPage {
+    fn new(visit: &Visit, form: Filled) -> Self {
+        Self {
+            look: Look::of(visit),
+            form,
+        }
+    }
+}
+
+async fn form(visit: Visit) -> HttpResponse {
+    let page = FoundingPage::new(&visit, Filled::blank(&visit));
+    // Whoever may not found a company is not shown how.
+    let (look, form) = (page.look, page.form);
+    show(&visit, move |_reads, ctx| {
+        ctx.require_board().map_err(Failure::Refused).told()?;
+        Ok(FoundingPage {
+            look,
+            form: form.clone(),
+        })
+    })
+    .await
+}
+
+async fn found(visit: Visit) -> HttpResponse {
+    let form = Form::of(&visit);
+    match founded(&visit, &form).await {
+        Ok(place) => answer::lead_to(&place),
+        Err(problem) => {
+            let page = FoundingPage::new(&visit, Filled::refused(form, &problem, &visit));
+            answer::with_status(problem.status(), &page)
+        }
+    }
+}
+
+async fn founded(visit: &Visit, form: &Form) -> Result<String, Problem> {
+    let command: CreateCompany = form.command(FIELDS)?;
+    let done = visit.act(
+        form.key(),
+        command,
+        |tx, ctx, command: &CreateCompany| companies::create(tx, ctx, command.clone()),
+        |made| Links::of(&made.company.issue_prefix).home().to_owned(),
+    );
+    done.await
+}

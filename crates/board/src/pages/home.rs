@@ -1,0 +1,179 @@
+//! A company at a glance: what needs a person, who works, what is stuck, what it costs.
+
+use std::collections::HashMap;
+
+use actix_web::HttpResponse;
+use askama::Template;
+use workforce_app::agents::{self, AgentView, ListAgents};
+use workforce_app::approvals;
+use workforce_app::{Context, dashboard, issues, runs};
+use workforce_domain::approval::ApprovalStanding;
+use workforce_domain::id::{AgentId, IssueId};
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{ApprovalFilter, Reads, RunFilter};
+use workforce_domain::run::{Run, RunStatus};
+use workforce_http::door::{Access, Pages, Visit};
+
+use super::approvals::Row;
+use super::{Gathered, Told as _, of, show};
+use crate::html::filters;
+use crate::html::meter::Meter;
+use crate::html::people::{Staff, Who};
+use crate::html::status::why_stuck;
+use crate::html::when::{self, Ago};
+use crate::shell::{Asked, Shell, waiting};
+
+/// So many rows of what needs a person, and of what is stuck.
+const SHOWN: usize = 5;
+
+pub(super) fn register(pages: Pages) -> Pages {
+    pages.get("/c/{prefix}", Access::Board, home)
+}
+
+struct Stuck {
+    key: String,
+    title: String,
+    link: String,
+    why: &'static str,
+    since: Ago,
+}
+
+/// An agent in the shift.
+struct Worker {
+    who: Who,
+    /// What it works on, with the link and since when.
+    work: Option<(String, String, Ago)>,
+    meter: Meter,
+}
+
+#[derive(Template)]
+#[template(path = "pages/home.html")]
+struct HomePage {
+    shell: Shell,
+    day: String,
+    month: String,
+    waiting: i64,
+    decisions: i64,
+    running: i64,
+    agents: i64,
+    queued: i64,
+    stuck: i64,
+    open: i64,
+    meter: Meter,
+    needs: Vec<Row>,
+    stuck_issues: Vec<Stuck>,
+    workers: Vec<Worker>,
+}
+
+async fn home(visit: Visit) -> HttpResponse {
+    let asked = Asked::of(&visit);
+    show(&visit, move |reads, ctx| gather(reads, ctx, &asked)).await
+}
+
+fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<HomePage> {
+    let company = asked.company(reads, ctx)?;
+    let shell = Shell::gather(reads, ctx, asked, &company, "")?;
+    let id = company.company.id;
+    let badges = dashboard::badges(reads, ctx, id).told()?;
+    let overview = dashboard::get(reads, ctx, id).told()?;
+    let everyone = ListAgents {
+        statuses: Vec::new(),
+        include_terminated: false,
+    };
+    let agents = agents::list(reads, ctx, id, &everyone, &PageRequest::first()).told()?;
+    let undecided = ApprovalFilter {
+        standings: vec![ApprovalStanding::Pending, ApprovalStanding::Resubmitted],
+        ..ApprovalFilter::default()
+    };
+    let undecided = approvals::list(reads, ctx, id, &undecided, &of(SHOWN)).told()?;
+    let stuck = issues::list_stuck(reads, ctx, id, &of(SHOWN)).told()?;
+    let live = RunFilter {
+        statuses: vec![RunStatus::Running],
+        ..RunFilter::default()
+    };
+    let live = runs::list(reads, ctx, id, &live, &PageRequest::first()).told()?;
+    let at_work = works(reads, ctx, &live.items)?;
+    let figures = overview.figures;
+    let links = asked.links();
+    let staff = Staff::of(&agents.items);
+    Ok(HomePage {
+        day: when::day(ctx.now),
+        month: when::month(ctx.now),
+        waiting: waiting(&badges),
+        decisions: badges.approvals,
+        running: figures.agents.running,
+        agents: i64::try_from(agents.items.len()).unwrap_or(i64::MAX),
+        queued: figures.queue_depth,
+        stuck: badges.stuck,
+        open: figures.tasks.open,
+        meter: Meter::new(
+            company.spend,
+            company.company.budget,
+            company.company.budget_basis,
+        ),
+        needs: undecided
+            .items
+            .iter()
+            .map(|view| Row::new(ctx, &links, &staff, view))
+            .collect(),
+        stuck_issues: stuck
+            .items
+            .into_iter()
+            .map(|stuck| Stuck {
+                link: links.issue(&stuck.identifier),
+                key: stuck.identifier,
+                title: stuck.title.to_string(),
+                why: why_stuck(stuck.reason),
+                since: Ago::new(stuck.since, ctx.now),
+            })
+            .collect(),
+        workers: agents
+            .items
+            .iter()
+            .map(|view| worker(ctx, asked, view, &at_work, company.company.budget_basis))
+            .collect(),
+        shell,
+    })
+}
+
+/// What each agent with a live run works on.
+type AtWork = HashMap<AgentId, (Run, Option<(String, String)>)>;
+
+fn works(reads: &mut dyn Reads, ctx: &Context<'_>, live: &[Run]) -> Gathered<AtWork> {
+    let mut found = AtWork::new();
+    let about: Vec<IssueId> = live.iter().filter_map(|run| run.issue).collect();
+    let issues = match live.first() {
+        Some(run) => issues::titles(reads, ctx, run.company, &about).told()?,
+        None => HashMap::new(),
+    };
+    for run in live {
+        let issue = run.issue.and_then(|id| issues.get(&id)).cloned();
+        found.insert(run.agent, (run.clone(), issue));
+    }
+    Ok(found)
+}
+
+fn worker(
+    ctx: &Context<'_>,
+    asked: &Asked,
+    view: &AgentView,
+    at_work: &AtWork,
+    basis: workforce_domain::budget::BudgetBasis,
+) -> Worker {
+    let links = asked.links();
+    let work = at_work.get(&view.agent.id).map(|(run, issue)| {
+        let since = Ago::new(run.started_at.unwrap_or(run.created_at), ctx.now);
+        match issue {
+            Some((key, title)) => (format!("{key} {title}"), links.issue(key), since),
+            None => {
+                let run = links.section(&format!("runs/{}", run.id));
+                ("A heartbeat".to_owned(), run, since)
+            }
+        }
+    });
+    Worker {
+        who: Who::agent(view),
+        work,
+        meter: Meter::new(view.spend, view.agent.budget, basis),
+    }
+}

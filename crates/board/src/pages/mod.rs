@@ -1,0 +1,111 @@
+//! The pages, each in a file: what it looks for, and what it shows.
+
+mod agents;
+mod approval;
+mod approvals;
+mod companies;
+mod home;
+mod issue;
+mod issues;
+mod new_agent;
+mod new_issue;
+
+use actix_web::HttpResponse;
+use askama::Template;
+use serde_json::Value;
+use workforce_app::{Code, Context, Failure, Refusal};
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::Reads;
+use workforce_http::door::{Pages, Visit};
+
+use crate::{answer, look};
+
+pub(crate) fn register(pages: Pages) -> Pages {
+    let pages = look::register(pages).events("/live/{companyId}");
+    let pages = companies::register(pages);
+    let pages = home::register(pages);
+    let pages = issues::register(pages);
+    let pages = new_issue::register(pages);
+    let pages = issue::register(pages);
+    let pages = approvals::register(pages);
+    let pages = approval::register(pages);
+    let pages = agents::register(pages);
+    new_agent::register(pages)
+}
+
+/// Why a page has nothing to show.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    code: Code,
+    message: String,
+    details: Option<Value>,
+}
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl Refusal for Refused {
+    fn code(&self) -> Code {
+        self.code
+    }
+
+    fn details(&self) -> Option<Value> {
+        self.details.clone()
+    }
+}
+
+impl Refused {
+    /// Something that the address names and that is not there.
+    pub(crate) fn missing(what: &str) -> Failure<Self> {
+        Failure::Refused(Self {
+            code: Code::NotFound,
+            message: format!("no such {what}"),
+            details: None,
+        })
+    }
+}
+
+/// What a look at the store led to.
+pub(crate) type Gathered<T> = Result<T, Failure<Refused>>;
+
+/// Makes one refusal of those of all use cases.
+pub(crate) trait Told<T> {
+    fn told(self) -> Gathered<T>;
+}
+
+impl<T, E: Refusal> Told<T> for Result<T, Failure<E>> {
+    fn told(self) -> Gathered<T> {
+        self.map_err(|failure| {
+            failure.map(|refusal| Refused {
+                code: refusal.code(),
+                message: refusal.to_string(),
+                details: refusal.details(),
+            })
+        })
+    }
+}
+
+/// The first page of a list, with so many rows.
+pub(crate) const fn of<K>(rows: usize) -> PageRequest<K> {
+    PageRequest {
+        after: None,
+        limit: rows,
+        max_bytes: PageRequest::<K>::MAX_BYTES,
+    }
+}
+
+/// Looks at the store and shows what was found.
+async fn show<P: Template + Send + 'static>(
+    visit: &Visit,
+    gather: impl Fn(&mut dyn Reads, &Context<'_>) -> Gathered<P> + Send + 'static,
+) -> HttpResponse {
+    match visit.look(gather).await {
+        Ok(page) => answer::page(&page),
+        Err(problem) => answer::refused(visit, &problem),
+    }
+}

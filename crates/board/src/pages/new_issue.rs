@@ -1,0 +1,132 @@
+//! The form that makes an issue.
+
+use actix_web::HttpResponse;
+use askama::Template;
+use workforce_app::Context;
+use workforce_app::agents::{self, ListAgents};
+use workforce_app::issues::{self, CreateIssue};
+use workforce_domain::page::PageRequest;
+use workforce_domain::port::{Reads, Tx};
+use workforce_http::door::{Access, Pages, Visit};
+use workforce_http::problem::Problem;
+
+use super::{Gathered, Told as _, show};
+use crate::answer;
+use crate::form::{Filled, Form, Kind};
+use crate::html::filters;
+use crate::html::people::Who;
+use crate::shell::{Asked, Shell};
+
+const PATH: &str = "/c/{prefix}/issues/new";
+
+const FIELDS: &[(&str, Kind)] = &[
+    ("title", Kind::Text),
+    ("description", Kind::Text),
+    ("status", Kind::Text),
+    ("priority", Kind::Text),
+    ("assigneeAgentId", Kind::Text),
+    ("parentId", Kind::Text),
+];
+
+pub(super) fn register(pages: Pages) -> Pages {
+    pages
+        .get(PATH, Access::Board, blank)
+        .post(PATH, Access::Board, make)
+}
+
+/// An agent that may be chosen.
+pub(super) struct Colleague {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) role: String,
+}
+
+#[derive(Template)]
+#[template(path = "pages/new_issue.html")]
+struct NewIssuePage {
+    shell: Shell,
+    form: Filled,
+    colleagues: Vec<Colleague>,
+}
+
+async fn blank(visit: Visit) -> HttpResponse {
+    let form = Filled::blank(&visit);
+    let asked = Asked::of(&visit);
+    show(&visit, move |reads, ctx| gather(reads, ctx, &asked, &form)).await
+}
+
+fn gather(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    asked: &Asked,
+    form: &Filled,
+) -> Gathered<NewIssuePage> {
+    let company = asked.company(reads, ctx)?;
+    Ok(NewIssuePage {
+        shell: Shell::gather(reads, ctx, asked, &company, "issues")?,
+        form: form.clone(),
+        colleagues: colleagues(reads, ctx, company.company.id)?,
+    })
+}
+
+/// The agents that can be given something to do.
+pub(super) fn colleagues(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: workforce_domain::id::CompanyId,
+) -> Gathered<Vec<Colleague>> {
+    let everyone = ListAgents {
+        statuses: Vec::new(),
+        include_terminated: false,
+    };
+    let agents = agents::list(reads, ctx, company, &everyone, &PageRequest::first()).told()?;
+    let each = agents.items.iter().map(|view| {
+        let who = Who::agent(view);
+        Colleague {
+            id: view.agent.id.to_string(),
+            name: who.name,
+            role: who.role,
+        }
+    });
+    Ok(each.collect())
+}
+
+async fn make(visit: Visit) -> HttpResponse {
+    let form = Form::of(&visit);
+    match made(&visit, &form).await {
+        Ok(place) => answer::lead_to(&place),
+        Err(problem) => {
+            let filled = Filled::refused(form, &problem, &visit);
+            let asked = Asked::of(&visit);
+            let looked = visit.look(move |reads, ctx| gather(reads, ctx, &asked, &filled));
+            match looked.await {
+                Ok(page) => answer::with_status(problem.status(), &page),
+                Err(problem) => answer::refused(&visit, &problem),
+            }
+        }
+    }
+}
+
+async fn made(visit: &Visit, form: &Form) -> Result<String, Problem> {
+    let command: CreateIssue = form.command(FIELDS)?;
+    let asked = Asked::of(visit);
+    let links = asked.links();
+    let done = visit.act(
+        form.key(),
+        (asked, command),
+        |tx, ctx, (asked, command)| create(tx, ctx, asked, command.clone()),
+        move |identifier| links.issue(&identifier),
+    );
+    done.await
+}
+
+fn create(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    asked: &Asked,
+    command: CreateIssue,
+) -> Gathered<String> {
+    let company = asked.company(tx.reads(), ctx)?;
+    let made = issues::create(tx, ctx, company.company.id, command).told()?;
+    Ok(made.view.issue.identifier)
+}

@@ -1,0 +1,126 @@
+//! What every page of a company has around it: the navigation with its counts, and the other
+//! companies.
+
+use workforce_app::companies::{self, CompanyView};
+use workforce_app::{Context, dashboard, events};
+use workforce_domain::activity::EventKind;
+use workforce_domain::dashboard::Badges;
+use workforce_domain::port::Reads;
+use workforce_domain::string_enum::StringEnum as _;
+use workforce_http::door::Visit;
+
+use crate::html::when;
+use crate::links::Links;
+use crate::look::Look;
+use crate::pages::{Gathered, Told as _, of};
+
+/// So many other companies are offered.
+const OFFERED: usize = 20;
+
+/// What a page is asked for, free of the connection.
+#[derive(Clone)]
+pub(crate) struct Asked {
+    /// The company, by the prefix of its issues.
+    prefix: String,
+    look: Look,
+    path: String,
+}
+
+impl Asked {
+    pub(crate) fn of(visit: &Visit) -> Self {
+        Self {
+            prefix: visit.parameter("prefix").to_owned(),
+            look: Look::of(visit),
+            path: visit.path().to_owned(),
+        }
+    }
+
+    /// The company itself.
+    pub(crate) fn company(
+        &self,
+        reads: &mut dyn Reads,
+        ctx: &Context<'_>,
+    ) -> Gathered<CompanyView> {
+        companies::by_prefix(reads, ctx, &self.prefix).told()
+    }
+
+    /// The pages of the company.
+    pub(crate) fn links(&self) -> Links {
+        Links::of(&self.prefix)
+    }
+}
+
+/// What stands around a page of a company.
+pub(crate) struct Shell {
+    pub(crate) look: Look,
+    /// Where the page is, for forms that lead back to it.
+    pub(crate) path: String,
+    /// The name of the company.
+    pub(crate) company: String,
+    pub(crate) links: Links,
+    /// The part of the navigation that the page belongs to.
+    pub(crate) section: &'static str,
+    /// What waits for a person.
+    pub(crate) inbox: i64,
+    pub(crate) approvals: i64,
+    /// Other companies, by name and address.
+    pub(crate) others: Vec<(String, String)>,
+    /// The id of the company, for its events.
+    pub(crate) id: String,
+    /// The last event that the page shows.
+    pub(crate) event: i64,
+    /// What events there are.
+    pub(crate) kinds: String,
+    /// The time of day.
+    pub(crate) utc: String,
+}
+
+impl Shell {
+    pub(crate) fn gather(
+        reads: &mut dyn Reads,
+        ctx: &Context<'_>,
+        asked: &Asked,
+        company: &CompanyView,
+        section: &'static str,
+    ) -> Gathered<Self> {
+        let id = company.company.id;
+        let badges = dashboard::badges(reads, ctx, id).told()?;
+        let all = companies::list(reads, ctx, &[], &of(OFFERED)).told()?;
+        let others = all.items.into_iter().map(|view| view.company);
+        let others = others.filter(|other| other.id != id);
+        Ok(Self {
+            look: asked.look,
+            path: asked.path.clone(),
+            company: company.company.name.to_string(),
+            links: asked.links(),
+            section,
+            inbox: waiting(&badges),
+            approvals: badges.approvals,
+            others: others
+                .map(|other| {
+                    let links = Links::of(&other.issue_prefix);
+                    (other.name.to_string(), links.home().to_owned())
+                })
+                .collect(),
+            id: id.to_string(),
+            event: events::span(reads, ctx, id).told()?.latest,
+            kinds: kinds(),
+            utc: when::time_of_day(ctx.now),
+        })
+    }
+}
+
+fn kinds() -> String {
+    let kinds: Vec<_> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    kinds.join(" ")
+}
+
+/// How much waits for a person.
+pub(crate) const fn waiting(badges: &Badges) -> i64 {
+    badges.approvals
+        + badges.failed_runs
+        + badges.budget_stops
+        + badges.in_review
+        + badges.assigned
+        + badges.stuck
+}

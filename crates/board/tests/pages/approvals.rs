@@ -1,0 +1,77 @@
+use serde_json::json;
+
+use crate::support::{Board, board_tests};
+
+/// Asks the board of the first company a question; where its page is.
+fn ask(board: &Board, home: &str, question: &str) -> String {
+    let company = board.told("/api/companies")[0]["id"].clone();
+    let path = format!("/api/companies/{}/approvals", company.as_str().unwrap());
+    let body = json!({ "type": "approve_ceo_strategy", "payload": { "title": question,
+        "plan": "First this, then that." } });
+    let asked = board.call(&path, &body);
+    format!("{home}/approvals/{}", asked["id"].as_str().unwrap())
+}
+
+board_tests! {
+    fn what_waits_is_decided_with_a_note(board) {
+        let home = board.found("Acme");
+        let page = ask(board, &home, "Shall we?");
+        for list in [home.clone(), format!("{home}/approvals")] {
+            let shown = board.get(&list);
+            assert!(shown.ok().contains(&format!(r#"href="{page}""#)), "{}", shown.html);
+        }
+        let shown = board.get(&page);
+        assert!(shown.ok().contains("Shall we?"), "{}", shown.html);
+        let fields = [
+            ("key", shown.hidden("key")),
+            ("revision", shown.hidden("revision")),
+            ("decision", "approve"),
+            ("decisionNote", "Go ahead."),
+        ];
+        assert_eq!(board.post(&page, &fields).leads_to(), page);
+        let id = page.rsplit('/').next().unwrap();
+        let told = board.told(&format!("/api/approvals/{id}"));
+        assert_eq!((&told["status"], &told["decisionNote"]), (&json!("approved"), &json!("Go ahead.")));
+        // Nothing is left to decide.
+        assert!(!board.get(&page).ok().contains(r#"value="approve""#));
+    }
+
+    fn the_approval_of_another_company_is_not_there(board) {
+        let home = board.found("Acme");
+        let other = board.found("Other");
+        let page = ask(board, &home, "Shall we?");
+        let elsewhere = page.replace(&home, &other);
+        assert_eq!(board.get(&elsewhere).status, 404);
+        let shown = board.get(&page);
+        let fields = [("revision", shown.hidden("revision")), ("decision", "reject")];
+        assert_eq!(board.post(&elsewhere, &fields).status, 404);
+        let id = page.rsplit('/').next().unwrap();
+        assert_eq!(board.told(&format!("/api/approvals/{id}"))["status"], "pending");
+    }
+
+    fn nothing_is_decided_but_what_was_shown(board) {
+        let home = board.found("Acme");
+        let page = ask(board, &home, "Shall we?");
+        let id = page.rsplit('/').next().unwrap();
+        let shown = board.get(&page);
+        let decide = |decision: &str, revision: &str, key: &str| {
+            let fields = [("key", key), ("revision", revision), ("decision", decision)];
+            board.post(&page, &fields)
+        };
+        let revision = shown.hidden("revision").to_owned();
+        decide("request_revision", &revision, shown.hidden("key")).leads_to();
+        board.call(
+            &format!("/api/approvals/{id}/resubmit"),
+            &json!({ "payload": { "title": "Shall we really?" } }),
+        );
+        let refused = decide("approve", &revision, "another");
+        assert_eq!(refused.status, 412);
+        assert!(refused.html.contains("Shall we really?"), "{}", refused.html);
+        assert_eq!(board.told(&format!("/api/approvals/{id}"))["status"], "pending");
+        // Without a word of what was shown nothing is decided either.
+        assert_eq!(decide("approve", "", "a third").status, 412);
+        let again = board.get(&page);
+        decide("reject", again.hidden("revision"), again.hidden("key")).leads_to();
+        assert_eq!(board.told(&format!("/api/approvals/{id}"))["status"], "rejected");
+    }
+}
