@@ -275,6 +275,28 @@ pub(super) fn wake_for_children(
     let Some(agent) = tx.agents().find(company.into(), assignee)? else {
         return Ok(());
     };
+    if parent.status().is_terminal() || sees_parent(tx, ctx, parent, &agent)? {
+        return Ok(());
+    }
     let (source, reason) = (WakeSource::Automation, WakeReason::ChildrenCompleted);
-    wake(tx, ctx, parent, &agent, source, reason)
+    wakes::request(tx, ctx, wake_about(parent, &agent, source, reason))?;
+    Ok(())
+}
+
+/// Whether this agent acts itself, and not in a run that is about something else than `parent`.
+fn sees_parent(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    parent: &Issue,
+    agent: &Agent,
+) -> Result<bool, StoreError> {
+    let actor = ctx.actor();
+    if actor.agent_id() != Some(agent.id) {
+        return Ok(false);
+    }
+    let Some(run) = actor.run() else {
+        return Ok(true);
+    };
+    let run = tx.runs().find(parent.scope().into(), run)?;
+    Ok(run.is_none_or(|run| run.issue == Some(parent.id)))
 }

@@ -147,6 +147,21 @@ fn the_last_child_that_ends_wakes_the_assignee_of_the_parent() {
 }
 
 #[test]
+fn who_ends_the_last_child_in_a_run_about_that_comes_back_to_the_parent() {
+    let scene = Scene::new();
+    let parent = scene.adas_own();
+    let child = below(&scene, &parent, &scene.ada);
+    let started = scene.world.start_all();
+    let of = |issue: &Issue| {
+        let mut runs = started.iter().map(|claimed| &claimed.run);
+        runs.find(|run| run.issue == Some(issue.id)).unwrap().id
+    };
+    let run = scene.world.run_of(of(&child));
+    done(run.moves(&child, IssueStatus::Done));
+    assert_eq!(scene.told(&scene.ada), [[WakeReason::ChildrenCompleted]]);
+}
+
+#[test]
 fn the_end_of_children_wakes_nobody_who_ended_them_and_no_ended_parent() {
     let scene = Scene::new();
     let own = scene.adas_own();
