@@ -1,6 +1,6 @@
 //! Addresses of pages.
 
-use workforce_domain::id::ApprovalId;
+use workforce_domain::id::{ApprovalId, RunId};
 
 /// The pages of a company.
 #[derive(Clone)]
@@ -47,6 +47,18 @@ impl Links {
 
     pub(crate) fn agents(&self) -> String {
         self.section("agents")
+    }
+
+    pub(crate) fn agent(&self, url_key: &str) -> String {
+        self.section(&format!("agents/{url_key}"))
+    }
+
+    pub(crate) fn runs(&self) -> String {
+        self.section("runs")
+    }
+
+    pub(crate) fn run(&self, id: RunId) -> String {
+        self.section(&format!("runs/{id}"))
     }
 
     pub(crate) fn new_agent(&self) -> String {

@@ -6,6 +6,7 @@ use workforce_domain::agent::AgentStatus;
 use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::issue::{IssueStatus, Priority, StuckReason};
 use workforce_domain::run::RunStatus;
+use workforce_domain::wake::WakeReason;
 
 use super::filters;
 
@@ -101,5 +102,30 @@ pub(crate) const fn of_priority(priority: Priority) -> &'static str {
         Priority::High => "High",
         Priority::Medium => "Medium",
         Priority::Low => "Low",
+    }
+}
+
+/// Why an agent was woken, in words.
+pub(crate) const fn why_woken(reason: WakeReason) -> &'static str {
+    match reason {
+        WakeReason::IssueAssigned => "woken by the assignment",
+        WakeReason::IssueCommented => "woken by a comment",
+        WakeReason::IssueCommentMentioned => "woken by a mention",
+        WakeReason::IssueReopenedViaComment => "woken since the issue was taken up again",
+        WakeReason::IssueCheckedOut => "woken since the issue was checked out for it",
+        WakeReason::ApprovalApproved => "woken by your approval",
+        WakeReason::ApprovalRejected => "woken by your rejection",
+        WakeReason::ApprovalRevisionRequested => "woken by your request for a change",
+        WakeReason::ChildrenCompleted => "woken since the last child ended",
+        WakeReason::WorkspaceConflictRecovery => "woken by a conflict in its worktree",
+        WakeReason::PullRequestMerged => "woken since its pull request was merged",
+        WakeReason::PullRequestClosed => "woken since its pull request was closed",
+        WakeReason::PullRequestChecksFailed => "woken since the checks of its pull request failed",
+        WakeReason::IssueLeftUndone => "reminded of what was left undone",
+        WakeReason::ProcessLostRetry => "tried again after its process was lost",
+        WakeReason::ProviderRetry => "tried again after the provider refused",
+        WakeReason::BudgetResumed => "woken since there is a budget again",
+        WakeReason::HeartbeatTimer => "woken by its timer",
+        WakeReason::Manual => "woken by hand",
     }
 }

@@ -3,13 +3,11 @@
 use actix_web::HttpResponse;
 use askama::Template;
 use workforce_app::Context;
-use workforce_app::agents::{self, ListAgents};
-use workforce_domain::page::PageRequest;
 use workforce_domain::port::Reads;
 use workforce_domain::string_enum::StringEnum;
 use workforce_http::door::{Access, Pages, Visit};
 
-use super::{Gathered, Told as _, show};
+use super::{Gathered, everyone, show};
 use crate::html::filters;
 use crate::html::meter::Meter;
 use crate::html::people::Who;
@@ -23,6 +21,7 @@ pub(super) fn register(pages: Pages) -> Pages {
 
 struct Row {
     who: Who,
+    link: String,
     pill: Pill,
     adapter: &'static str,
     manager: Option<Who>,
@@ -45,15 +44,12 @@ async fn list(visit: Visit) -> HttpResponse {
 fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<AgentsPage> {
     let company = asked.company(reads, ctx)?;
     let basis = company.company.budget_basis;
-    let everyone = ListAgents {
-        statuses: Vec::new(),
-        include_terminated: false,
-    };
     let id = company.company.id;
-    let agents = agents::list(reads, ctx, id, &everyone, &PageRequest::first()).told()?;
-    let staff = crate::html::people::Staff::of(&agents.items);
-    let rows = agents.items.iter().map(|view| Row {
+    let agents = everyone(reads, ctx, id, false)?;
+    let staff = crate::html::people::Staff::of(&agents);
+    let rows = agents.iter().map(|view| Row {
         who: Who::agent(view),
+        link: asked.links().agent(&view.agent.url_key),
         pill: Pill::of_agent(view.status),
         adapter: view.agent.adapter_type.as_str(),
         manager: view.agent.reports_to.map(|manager| staff.agent(manager)),

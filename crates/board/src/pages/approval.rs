@@ -2,19 +2,16 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
-use workforce_app::agents::{self, ListAgents};
 use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide, execution};
 use workforce_app::{Context, Failure};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{ApprovalStatus, ApprovalType};
 use workforce_domain::id::ApprovalId;
-use workforce_domain::page::PageRequest;
 use workforce_domain::port::{Reads, Tx};
 use workforce_http::door::{Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
-use super::{Gathered, Refused, Told as _, show};
-use crate::answer;
+use super::{Gathered, Refused, Told as _, everyone, form_answered, show};
 use crate::form::{Filled, Form, Kind};
 use crate::html::approval::{Part, kind, parts, subject};
 use crate::html::filters;
@@ -108,12 +105,8 @@ fn gather(
     if approval.company != id {
         return Err(Refused::missing("approval"));
     }
-    let everyone = ListAgents {
-        statuses: Vec::new(),
-        include_terminated: true,
-    };
-    let agents = agents::list(reads, ctx, id, &everyone, &PageRequest::first()).told()?;
-    let staff = Staff::of(&agents.items);
+    let agents = everyone(reads, ctx, id, true)?;
+    let staff = Staff::of(&agents);
     let linked = approvals::issues(reads, ctx, approval.id).told()?;
     let links = asked.links();
     let failed = view.execution.as_ref().and_then(|it| it.error.clone());
@@ -159,17 +152,12 @@ fn gather(
 /// Approves, rejects, or asks for a change, as the button says.
 async fn decide(visit: Visit) -> HttpResponse {
     let form = Form::of(&visit);
-    match decided(&visit, &form).await {
-        Ok(place) => answer::lead_to(&place),
-        Err(problem) => {
-            let (about, filled) = (About::of(&visit), Filled::refused(form, &problem, &visit));
-            let looked = visit.look(move |reads, ctx| gather(reads, ctx, &about, &filled));
-            match looked.await {
-                Ok(page) => answer::with_status(problem.status(), &page),
-                Err(problem) => answer::refused(&visit, &problem),
-            }
-        }
-    }
+    let done = decided(&visit, &form).await;
+    let about = About::of(&visit);
+    form_answered(&visit, form, done, move |reads, ctx, filled| {
+        gather(reads, ctx, &about, filled)
+    })
+    .await
 }
 
 type Decision = fn(

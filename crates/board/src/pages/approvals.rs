@@ -3,14 +3,12 @@
 use actix_web::HttpResponse;
 use askama::Template;
 use workforce_app::Context;
-use workforce_app::agents::{self, ListAgents};
 use workforce_app::approvals::{self, ApprovalView};
 use workforce_domain::approval::{ApprovalStanding, ApprovalType};
-use workforce_domain::page::PageRequest;
 use workforce_domain::port::{ApprovalFilter, Reads};
 use workforce_http::door::{Access, Pages, Visit};
 
-use super::{Gathered, Told as _, of, show};
+use super::{Gathered, Told as _, everyone, of, show};
 use crate::html::approval::subject;
 use crate::html::filters;
 use crate::html::people::{Staff, Who};
@@ -89,12 +87,8 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<A
     };
     let company = asked.company(reads, ctx)?;
     let id = company.company.id;
-    let everyone = ListAgents {
-        statuses: Vec::new(),
-        include_terminated: true,
-    };
-    let agents = agents::list(reads, ctx, id, &everyone, &PageRequest::first()).told()?;
-    let staff = Staff::of(&agents.items);
+    let agents = everyone(reads, ctx, id, true)?;
+    let staff = Staff::of(&agents);
     let links = asked.links();
     let mut rows = |standings: &[ApprovalStanding], most| -> Gathered<Vec<Row>> {
         let filter = ApprovalFilter {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use actix_web::HttpResponse;
 use askama::Template;
-use workforce_app::agents::{self, AgentView, ListAgents};
+use workforce_app::agents::AgentView;
 use workforce_app::approvals;
 use workforce_app::{Context, dashboard, issues, runs};
 use workforce_domain::approval::ApprovalStanding;
@@ -15,7 +15,7 @@ use workforce_domain::run::{Run, RunStatus};
 use workforce_http::door::{Access, Pages, Visit};
 
 use super::approvals::Row;
-use super::{Gathered, Told as _, of, show};
+use super::{Gathered, Told as _, everyone, of, show};
 use crate::html::filters;
 use crate::html::meter::Meter;
 use crate::html::people::{Staff, Who};
@@ -76,11 +76,7 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
     let id = company.company.id;
     let badges = dashboard::badges(reads, ctx, id).told()?;
     let overview = dashboard::get(reads, ctx, id).told()?;
-    let everyone = ListAgents {
-        statuses: Vec::new(),
-        include_terminated: false,
-    };
-    let agents = agents::list(reads, ctx, id, &everyone, &PageRequest::first()).told()?;
+    let agents = everyone(reads, ctx, id, false)?;
     let undecided = ApprovalFilter {
         standings: vec![ApprovalStanding::Pending, ApprovalStanding::Resubmitted],
         ..ApprovalFilter::default()
@@ -95,14 +91,14 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
     let at_work = works(reads, ctx, &live.items)?;
     let figures = overview.figures;
     let links = asked.links();
-    let staff = Staff::of(&agents.items);
+    let staff = Staff::of(&agents);
     Ok(HomePage {
         day: when::day(ctx.now),
         month: when::month(ctx.now),
         waiting: waiting(&badges),
         decisions: badges.approvals,
         running: figures.agents.running,
-        agents: i64::try_from(agents.items.len()).unwrap_or(i64::MAX),
+        agents: i64::try_from(agents.len()).unwrap_or(i64::MAX),
         queued: figures.queue_depth,
         stuck: badges.stuck,
         open: figures.tasks.open,
@@ -128,7 +124,6 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
             })
             .collect(),
         workers: agents
-            .items
             .iter()
             .map(|view| worker(ctx, asked, view, &at_work, company.company.budget_basis))
             .collect(),

@@ -2,12 +2,12 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
-use workforce_app::agents::{self, ListAgents};
+use serde::de::DeserializeOwned;
 use workforce_app::issues::{self, AddComment, UpdateIssue};
 use workforce_app::{Context, approvals, runs};
 use workforce_domain::issue::{Comment, IssueRef, IssueStatus, Priority};
 use workforce_domain::lifecycle::Lifecycle as _;
-use workforce_domain::page::{Order, PageRequest};
+use workforce_domain::page::Order;
 use workforce_domain::port::{IssueFilter, Reads, Tx};
 use workforce_domain::run::Run;
 use workforce_domain::string_enum::StringEnum;
@@ -16,14 +16,14 @@ use workforce_http::problem::Problem;
 
 use super::issues::who;
 use super::new_issue::{Colleague, colleagues};
-use super::{Gathered, Refused, Told as _, of, show};
-use crate::answer;
+use super::{Gathered, Refused, Told as _, everyone, form_answered, of, show};
 use crate::form::{Filled, Form, Kind};
 use crate::html::filters;
 use crate::html::markdown::Prose;
 use crate::html::people::{Staff, Who};
-use crate::html::status::{Pill, of_priority, word};
+use crate::html::status::{Pill, of_priority, why_woken, word};
 use crate::html::when::Ago;
+use crate::links::Links;
 use crate::shell::{Asked, Shell};
 
 /// So many comments and runs are shown.
@@ -59,6 +59,7 @@ enum Entry {
         who: Who,
         why: &'static str,
         at: Ago,
+        link: String,
     },
 }
 
@@ -172,12 +173,8 @@ fn gather(
     if issue.company != id {
         return Err(Refused::missing("issue"));
     }
-    let everyone = ListAgents {
-        statuses: Vec::new(),
-        include_terminated: true,
-    };
-    let agents = agents::list(reads, ctx, id, &everyone, &PageRequest::first()).told()?;
-    let staff = Staff::of(&agents.items);
+    let agents = everyone(reads, ctx, id, true)?;
+    let staff = Staff::of(&agents);
     let comments = issues::comments(reads, ctx, name, Order::Descending, &of(SHOWN)).told()?;
     let runs = runs::of_issue(reads, ctx, name, &[], &of(SHOWN)).told()?;
     let below = IssueFilter {
@@ -213,7 +210,7 @@ fn gather(
                 assignee: who(&staff, *view.issue.assignee),
             })
             .collect(),
-        entries: thread(ctx, &staff, &comments.items, &runs.items),
+        entries: thread(ctx, &links, &staff, &comments.items, &runs.items),
         assignee: who(&staff, *issue.assignee),
         assignee_id: issue
             .assignee
@@ -264,7 +261,13 @@ fn statuses(present: IssueStatus) -> Vec<Choice> {
 }
 
 /// Comments and runs, oldest first.
-fn thread(ctx: &Context<'_>, staff: &Staff, comments: &[Comment], runs: &[Run]) -> Vec<Entry> {
+fn thread(
+    ctx: &Context<'_>,
+    links: &Links,
+    staff: &Staff,
+    comments: &[Comment],
+    runs: &[Run],
+) -> Vec<Entry> {
     let comments = comments.iter().map(|comment| {
         let entry = Entry::Comment {
             who: staff.author(comment.author),
@@ -277,8 +280,9 @@ fn thread(ctx: &Context<'_>, staff: &Staff, comments: &[Comment], runs: &[Run]) 
         let entry = Entry::Run {
             pill: Pill::of_run(run.status),
             who: staff.agent(run.agent),
-            why: run.reason.as_str(),
+            why: why_woken(run.reason),
             at: Ago::new(run.created_at, ctx.now),
+            link: links.run(run.id),
         };
         (run.created_at, entry)
     });
@@ -289,51 +293,50 @@ fn thread(ctx: &Context<'_>, staff: &Staff, comments: &[Comment], runs: &[Run]) 
 
 async fn change(visit: Visit) -> HttpResponse {
     let form = Form::of(&visit);
-    let done = match form.command::<UpdateIssue>(CHANGED) {
-        Ok(command) => {
-            let act =
-                |tx: &mut dyn Tx, ctx: &Context<'_>, name: &IssueRef, command: &UpdateIssue| {
-                    approvals::update_issue(tx, ctx, name, command.clone())
-                        .told()
-                        .map(drop)
-                };
-            acted(&visit, &form, command, act).await
-        }
-        Err(problem) => Err(problem),
+    let act = |tx: &mut dyn Tx, ctx: &Context<'_>, name: &IssueRef, command: &UpdateIssue| {
+        approvals::update_issue(tx, ctx, name, command.clone())
+            .told()
+            .map(drop)
     };
-    answered(visit, done, |visit, problem, forms| {
-        forms.facts = Filled::refused(form, problem, visit);
+    let done = acted(&visit, &form, CHANGED, act).await;
+    let (about, blank) = (About::of(&visit), Forms::blank(&visit));
+    form_answered(&visit, form, done, move |reads, ctx, facts| {
+        let forms = Forms {
+            facts: facts.clone(),
+            ..blank.clone()
+        };
+        gather(reads, ctx, &about, &forms)
     })
     .await
 }
 
 async fn say(visit: Visit) -> HttpResponse {
     let form = Form::of(&visit);
-    let done = match form.command::<AddComment>(SAID) {
-        Ok(command) => {
-            let act =
-                |tx: &mut dyn Tx, ctx: &Context<'_>, name: &IssueRef, command: &AddComment| {
-                    issues::add_comment(tx, ctx, name, command.clone())
-                        .told()
-                        .map(drop)
-                };
-            acted(&visit, &form, command, act).await
-        }
-        Err(problem) => Err(problem),
+    let act = |tx: &mut dyn Tx, ctx: &Context<'_>, name: &IssueRef, command: &AddComment| {
+        issues::add_comment(tx, ctx, name, command.clone())
+            .told()
+            .map(drop)
     };
-    answered(visit, done, |visit, problem, forms| {
-        forms.comment = Filled::refused(form, problem, visit);
+    let done = acted(&visit, &form, SAID, act).await;
+    let (about, blank) = (About::of(&visit), Forms::blank(&visit));
+    form_answered(&visit, form, done, move |reads, ctx, comment| {
+        let forms = Forms {
+            comment: comment.clone(),
+            ..blank.clone()
+        };
+        gather(reads, ctx, &about, &forms)
     })
     .await
 }
 
 /// Does something about the issue, and tells where the page is.
-async fn acted<C: Send + 'static>(
+async fn acted<C: DeserializeOwned + Send + 'static>(
     visit: &Visit,
     form: &Form,
-    command: C,
+    fields: &[(&str, Kind)],
     act: impl Fn(&mut dyn Tx, &Context<'_>, &IssueRef, &C) -> Gathered<()> + Send + 'static,
 ) -> Result<String, Problem> {
+    let command: C = form.command(fields)?;
     let about = About::of(visit);
     let place = about.asked.links().issue(visit.parameter("issue"));
     let done = visit.act(
@@ -346,23 +349,4 @@ async fn acted<C: Send + 'static>(
         move |()| place.clone(),
     );
     done.await
-}
-
-/// Leads back to the page, or shows it again with what was typed.
-async fn answered(
-    visit: Visit,
-    done: Result<String, Problem>,
-    refuse: impl FnOnce(&Visit, &Problem, &mut Forms),
-) -> HttpResponse {
-    let problem = match done {
-        Ok(place) => return answer::lead_to(&place),
-        Err(problem) => problem,
-    };
-    let (about, mut forms) = (About::of(&visit), Forms::blank(&visit));
-    refuse(&visit, &problem, &mut forms);
-    let looked = visit.look(move |reads, ctx| gather(reads, ctx, &about, &forms));
-    match looked.await {
-        Ok(page) => answer::with_status(problem.status(), &page),
-        Err(problem) => answer::refused(&visit, &problem),
-    }
 }

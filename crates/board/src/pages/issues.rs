@@ -4,16 +4,14 @@ use actix_web::HttpResponse;
 use askama::Template;
 use serde::Deserialize;
 use workforce_app::Context;
-use workforce_app::agents::{self, ListAgents};
 use workforce_app::issues::{self, IssueView};
 use workforce_domain::issue::{Assignee, IssueStatus, Priority};
-use workforce_domain::page::PageRequest;
 use workforce_domain::port::{IssueFilter, Reads};
 use workforce_domain::search::SearchQuery;
 use workforce_domain::string_enum::StringEnum;
 use workforce_http::door::{Access, Pages, Visit};
 
-use super::{Gathered, Refused, Told as _, of, show};
+use super::{Gathered, Refused, Told as _, everyone, of, show};
 use crate::html::filters;
 use crate::html::people::{Staff, Who};
 use crate::html::status::{Pill, of_priority, word};
@@ -123,12 +121,8 @@ fn gather(
         let page = issues::search(reads, ctx, id, &query, &wanted, &of(ROWS)).told()?;
         (page.items, page.next.is_some())
     };
-    let everyone = ListAgents {
-        statuses: Vec::new(),
-        include_terminated: true,
-    };
-    let agents = agents::list(reads, ctx, id, &everyone, &PageRequest::first()).told()?;
-    let staff = Staff::of(&agents.items);
+    let agents = everyone(reads, ctx, id, true)?;
+    let staff = Staff::of(&agents);
     let groups = GROUPS.iter().filter_map(|status| {
         let of_status = found.iter().filter(|view| view.issue.status() == *status);
         let rows: Vec<Row> = of_status

@@ -1,5 +1,6 @@
 //! The pages, each in a file: what it looks for, and what it shows.
 
+mod agent;
 mod agents;
 mod approval;
 mod approvals;
@@ -9,15 +10,20 @@ mod issue;
 mod issues;
 mod new_agent;
 mod new_issue;
+mod runs;
 
 use actix_web::HttpResponse;
 use askama::Template;
 use serde_json::Value;
+use workforce_app::agents::{self as app_agents, AgentView, ListAgents};
 use workforce_app::{Code, Context, Failure, Refusal};
+use workforce_domain::id::CompanyId;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::Reads;
 use workforce_http::door::{Pages, Visit};
+use workforce_http::problem::Problem;
 
+use crate::form::{Filled, Form};
 use crate::{answer, look};
 
 pub(crate) fn register(pages: Pages) -> Pages {
@@ -29,7 +35,9 @@ pub(crate) fn register(pages: Pages) -> Pages {
     let pages = issue::register(pages);
     let pages = approvals::register(pages);
     let pages = approval::register(pages);
+    let pages = runs::register(pages);
     let pages = agents::register(pages);
+    let pages = agent::register(pages);
     new_agent::register(pages)
 }
 
@@ -96,6 +104,43 @@ pub(crate) const fn of<K>(rows: usize) -> PageRequest<K> {
         after: None,
         limit: rows,
         max_bytes: PageRequest::<K>::MAX_BYTES,
+    }
+}
+
+/// All agents of a company; those that are gone too, where somebody may be named who left.
+fn everyone(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    include_terminated: bool,
+) -> Gathered<Vec<AgentView>> {
+    let wanted = ListAgents {
+        statuses: Vec::new(),
+        include_terminated,
+    };
+    let page = app_agents::list(reads, ctx, company, &wanted, &PageRequest::first()).told()?;
+    Ok(page.items)
+}
+
+/// Leads to where a form was meant to lead, or shows its page again with what was typed and why it
+/// was refused.
+async fn form_answered<P: Template + Send + 'static>(
+    visit: &Visit,
+    form: Form,
+    done: Result<String, Problem>,
+    gather: impl Fn(&mut dyn Reads, &Context<'_>, &Filled) -> Gathered<P> + Send + 'static,
+) -> HttpResponse {
+    let problem = match done {
+        Ok(place) => return answer::lead_to(&place),
+        Err(problem) => problem,
+    };
+    let filled = Filled::refused(form, &problem, visit);
+    match visit
+        .look(move |reads, ctx| gather(reads, ctx, &filled))
+        .await
+    {
+        Ok(page) => answer::with_status(problem.status(), &page),
+        Err(problem) => answer::refused(visit, &problem),
     }
 }
 

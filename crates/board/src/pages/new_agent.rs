@@ -11,8 +11,7 @@ use workforce_http::door::{self, Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
 use super::new_issue::{Colleague, colleagues};
-use super::{Gathered, Told as _, show};
-use crate::answer;
+use super::{Gathered, Told as _, form_answered, show};
 use crate::form::{Filled, Form, Kind};
 use crate::html::filters;
 use crate::shell::{Asked, Shell};
@@ -93,18 +92,12 @@ fn gather(
 
 async fn hire(visit: Visit) -> HttpResponse {
     let form = Form::of(&visit);
-    match hired(&visit, &form).await {
-        Ok(place) => answer::lead_to(&place),
-        Err(problem) => {
-            let filled = Filled::refused(form, &problem, &visit);
-            let asked = Asked::of(&visit);
-            let looked = visit.look(move |reads, ctx| gather(reads, ctx, &asked, &filled));
-            match looked.await {
-                Ok(page) => answer::with_status(problem.status(), &page),
-                Err(problem) => answer::refused(&visit, &problem),
-            }
-        }
-    }
+    let done = hired(&visit, &form).await;
+    let asked = Asked::of(&visit);
+    form_answered(&visit, form, done, move |reads, ctx, filled| {
+        gather(reads, ctx, &asked, filled)
+    })
+    .await
 }
 
 async fn hired(visit: &Visit, form: &Form) -> Result<String, Problem> {

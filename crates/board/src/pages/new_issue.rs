@@ -3,15 +3,12 @@
 use actix_web::HttpResponse;
 use askama::Template;
 use workforce_app::Context;
-use workforce_app::agents::{self, ListAgents};
 use workforce_app::issues::{self, CreateIssue};
-use workforce_domain::page::PageRequest;
 use workforce_domain::port::{Reads, Tx};
 use workforce_http::door::{Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
-use super::{Gathered, Told as _, show};
-use crate::answer;
+use super::{Gathered, Told as _, everyone, form_answered, show};
 use crate::form::{Filled, Form, Kind};
 use crate::html::filters;
 use crate::html::people::Who;
@@ -75,12 +72,8 @@ pub(super) fn colleagues(
     ctx: &Context<'_>,
     company: workforce_domain::id::CompanyId,
 ) -> Gathered<Vec<Colleague>> {
-    let everyone = ListAgents {
-        statuses: Vec::new(),
-        include_terminated: false,
-    };
-    let agents = agents::list(reads, ctx, company, &everyone, &PageRequest::first()).told()?;
-    let each = agents.items.iter().map(|view| {
+    let agents = everyone(reads, ctx, company, false)?;
+    let each = agents.iter().map(|view| {
         let who = Who::agent(view);
         Colleague {
             id: view.agent.id.to_string(),
@@ -93,18 +86,12 @@ pub(super) fn colleagues(
 
 async fn make(visit: Visit) -> HttpResponse {
     let form = Form::of(&visit);
-    match made(&visit, &form).await {
-        Ok(place) => answer::lead_to(&place),
-        Err(problem) => {
-            let filled = Filled::refused(form, &problem, &visit);
-            let asked = Asked::of(&visit);
-            let looked = visit.look(move |reads, ctx| gather(reads, ctx, &asked, &filled));
-            match looked.await {
-                Ok(page) => answer::with_status(problem.status(), &page),
-                Err(problem) => answer::refused(&visit, &problem),
-            }
-        }
-    }
+    let done = made(&visit, &form).await;
+    let asked = Asked::of(&visit);
+    form_answered(&visit, form, done, move |reads, ctx, filled| {
+        gather(reads, ctx, &asked, filled)
+    })
+    .await
 }
 
 async fn made(visit: &Visit, form: &Form) -> Result<String, Problem> {

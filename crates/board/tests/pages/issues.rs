@@ -1,7 +1,7 @@
 use crate::support::{Board, board_tests};
 
 /// Hires an agent that runs a command, and tells its id.
-fn hire(board: &Board, home: &str, name: &str) -> String {
+pub(crate) fn hire(board: &Board, home: &str, name: &str) -> String {
     let new = format!("{home}/agents/new");
     let fields = [
         ("name", name),
