@@ -51,6 +51,9 @@ api_tests! {
         faulty(&api.post(&resubmit, &stranger), "reference_not_found", "/reportsTo");
         let agents = format!("/api/companies/{}/agents", id(&company));
         assert_eq!(api.get(&agents).ok(200).as_array().unwrap().len(), 1);
+        api.agent(&company, "Cleo");
+        let taken = json!({ "payload": { "name": "cleo", "role": "engineer" } });
+        api.post(&resubmit, &taken).problem(409, "name_taken");
         assert_eq!(api.post(&resubmit, &json!({})).ok(200)["status"], "pending");
     }
 

@@ -126,7 +126,9 @@ api_tests! {
         let _stream = half(api, path, "");
         let send = |body: &[u8]| api.send("POST", path, &signed, body);
         eventually("it has its place", || send(&large).status == 503);
-        send(&large).problem(503, "busy");
+        for path in [path, "/api/webhooks/gitlab", "/api/webhooks/gitea"] {
+            api.send("POST", path, &[], &large).problem(503, "busy");
+        }
         send(b"{}").ok(202);
         api.post("/api/companies", &large_company("Board")).ok(201);
     }

@@ -63,8 +63,15 @@ api_tests! {
     fn a_source_that_cannot_be_asked_changes_nothing(api) {
         let office = Office::new(api);
         office.approved(api);
-        api.steps.fail(ExecutionStep::Source, StepFault::WorkspaceUnavailable, &json!({}));
-        api.post(&adopt(&office), &json!({})).problem(409, "workspace_unavailable");
-        assert_eq!(address(api, &office), Value::Null);
+        for (fault, code) in [
+            (StepFault::WorkspaceUnavailable, "workspace_unavailable"),
+            (StepFault::WorkspaceMissing, "workspace_missing"),
+            (StepFault::GitRemoteFailed, "git_remote_failed"),
+            (StepFault::GitFailed, "git_failed"),
+        ] {
+            api.steps.fail(ExecutionStep::Source, fault, &json!({}));
+            api.post(&adopt(&office), &json!({})).problem(409, code);
+            assert_eq!(address(api, &office), Value::Null);
+        }
     }
 }
