@@ -63,14 +63,14 @@ api_tests! {
     fn a_source_that_cannot_be_asked_changes_nothing(api) {
         let office = Office::new(api);
         office.approved(api);
-        for (fault, code) in [
-            (StepFault::WorkspaceUnavailable, "workspace_unavailable"),
-            (StepFault::WorkspaceMissing, "workspace_missing"),
-            (StepFault::GitRemoteFailed, "git_remote_failed"),
-            (StepFault::GitFailed, "git_failed"),
+        for (fault, status, code) in [
+            (StepFault::WorkspaceUnavailable, 409, "workspace_unavailable"),
+            (StepFault::WorkspaceMissing, 409, "workspace_missing"),
+            (StepFault::GitRemoteFailed, 502, "git_remote_failed"),
+            (StepFault::GitFailed, 502, "git_failed"),
         ] {
             api.steps.fail(ExecutionStep::Source, fault, &json!({}));
-            api.post(&adopt(&office), &json!({})).problem(409, code);
+            api.post(&adopt(&office), &json!({})).problem(status, code);
             assert_eq!(address(api, &office), Value::Null);
         }
     }
