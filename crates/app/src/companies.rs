@@ -176,10 +176,7 @@ pub fn get(
     id: CompanyId,
 ) -> Result<CompanyView, Failure<CompanyError>> {
     let company = access::company(reads, ctx, id)?;
-    let spend = reads
-        .ledger()
-        .spent(company.scope(), Spender::Company, Month::of(ctx.now))?;
-    Ok(CompanyView { company, spend })
+    Ok(with_spend(reads, ctx, company)?)
 }
 
 /// The company whose issues are named with this prefix. Board only.
@@ -191,9 +188,18 @@ pub fn by_prefix(
     let instance = ctx.instance()?;
     let found = reads.companies().find_by_prefix(instance, prefix)?;
     let company = found.ok_or(Denied::NotFound("company"))?;
+    Ok(with_spend(reads, ctx, company)?)
+}
+
+fn with_spend(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: Company,
+) -> Result<CompanyView, StoreError> {
+    let month = Month::of(ctx.now);
     let spend = reads
         .ledger()
-        .spent(company.scope(), Spender::Company, Month::of(ctx.now))?;
+        .spent(company.scope(), Spender::Company, month)?;
     Ok(CompanyView { company, spend })
 }
 

@@ -61,8 +61,7 @@ pub(crate) struct Shell {
     /// The part of the navigation that the page belongs to.
     pub(crate) section: &'static str,
     /// What waits for a person.
-    pub(crate) inbox: i64,
-    pub(crate) approvals: i64,
+    pub(crate) badges: Badges,
     /// Other companies, by name and address.
     pub(crate) others: Vec<(String, String)>,
     /// The id of the company, for its events.
@@ -84,7 +83,6 @@ impl Shell {
         section: &'static str,
     ) -> Gathered<Self> {
         let id = company.company.id;
-        let badges = dashboard::badges(reads, ctx, id).told()?;
         let all = companies::list(reads, ctx, &[], &of(OFFERED)).told()?;
         let others = all.items.into_iter().map(|view| view.company);
         let others = others.filter(|other| other.id != id);
@@ -94,8 +92,7 @@ impl Shell {
             company: company.company.name.to_string(),
             links: asked.links(),
             section,
-            inbox: waiting(&badges),
-            approvals: badges.approvals,
+            badges: dashboard::badges(reads, ctx, id).told()?,
             others: others
                 .map(|other| {
                     let links = Links::of(&other.issue_prefix);
@@ -108,19 +105,20 @@ impl Shell {
             utc: when::time_of_day(ctx.now),
         })
     }
+
+    /// How much waits for a person.
+    pub(crate) const fn waiting(&self) -> i64 {
+        let badges = &self.badges;
+        badges.approvals
+            + badges.failed_runs
+            + badges.budget_stops
+            + badges.in_review
+            + badges.assigned
+            + badges.stuck
+    }
 }
 
 fn kinds() -> String {
     let kinds: Vec<_> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
     kinds.join(" ")
-}
-
-/// How much waits for a person.
-pub(crate) const fn waiting(badges: &Badges) -> i64 {
-    badges.approvals
-        + badges.failed_runs
-        + badges.budget_stops
-        + badges.in_review
-        + badges.assigned
-        + badges.stuck
 }

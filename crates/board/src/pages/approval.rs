@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use askama::Template;
 use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide, execution};
+use workforce_app::companies::CompanyView;
 use workforce_app::{Context, Failure};
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::{ApprovalStatus, ApprovalType};
@@ -70,19 +71,20 @@ impl About {
         }
     }
 
-    /// Makes sure that the approval is one of the company in the address.
-    fn require(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<ApprovalId> {
+    /// The company in the address, and the approval if it is one of that.
+    fn find(
+        &self,
+        reads: &mut dyn Reads,
+        ctx: &Context<'_>,
+    ) -> Gathered<(CompanyView, ApprovalView)> {
+        let missing = || Refused::missing("approval");
         let company = self.asked.company(reads, ctx)?;
-        let view = approvals::get(reads, ctx, self.id()?).told()?;
+        let view = approvals::get(reads, ctx, self.id.ok_or_else(missing)?).told()?;
         if view.approval.company == company.company.id {
-            Ok(view.approval.id)
+            Ok((company, view))
         } else {
-            Err(Refused::missing("approval"))
+            Err(missing())
         }
-    }
-
-    fn id(&self) -> Gathered<ApprovalId> {
-        self.id.ok_or_else(|| Refused::missing("approval"))
     }
 }
 
@@ -98,13 +100,9 @@ fn gather(
     form: &Filled,
 ) -> Gathered<ApprovalPage> {
     let asked = &about.asked;
-    let company = asked.company(reads, ctx)?;
+    let (company, view) = about.find(reads, ctx)?;
     let id = company.company.id;
-    let view = approvals::get(reads, ctx, about.id()?).told()?;
     let approval = &view.approval;
-    if approval.company != id {
-        return Err(Refused::missing("approval"));
-    }
     let agents = everyone(reads, ctx, id, true)?;
     let staff = Staff::of(&agents);
     let linked = approvals::issues(reads, ctx, approval.id).told()?;
@@ -189,8 +187,10 @@ async fn decided(visit: &Visit, form: &Form) -> Result<String, Problem> {
         form.key(),
         (About::of(visit), command),
         move |tx, ctx, (about, command)| {
-            let id = about.require(tx.reads(), ctx)?;
-            decision(tx, ctx, id, command.clone()).told().map(drop)
+            let (_company, view) = about.find(tx.reads(), ctx)?;
+            decision(tx, ctx, view.approval.id, command.clone())
+                .told()
+                .map(drop)
         },
         move |()| place.clone(),
     );
@@ -202,8 +202,8 @@ async fn decided(visit: &Visit, form: &Form) -> Result<String, Problem> {
 async fn carried_out(visit: &Visit, command: &Decide) -> Result<bool, Problem> {
     let about = About::of(visit);
     let looked = visit.look(move |reads, ctx| {
-        let id = about.require(reads, ctx)?;
-        execution::is_executed(reads, ctx, id).told()
+        let (_company, view) = about.find(reads, ctx)?;
+        execution::is_executed(reads, ctx, view.approval.id).told()
     });
     let Some(approval) = looked.await? else {
         return Ok(false);

@@ -2,13 +2,13 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
-use workforce_app::Failure;
 use workforce_app::companies::{self, CompanyView, CreateCompany};
+use workforce_app::{Context, Failure};
 use workforce_domain::page::PageRequest;
 use workforce_http::door::{Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
-use super::{Told as _, show};
+use super::{Gathered, Refused, Told as _, form_answered, show};
 use crate::answer;
 use crate::form::{Filled, Form, Kind};
 use crate::html::filters;
@@ -63,7 +63,7 @@ struct CompaniesPage {
 async fn list(visit: Visit) -> HttpResponse {
     let looked = visit.look(|reads, ctx| {
         let page = companies::list(reads, ctx, &[], &PageRequest::first()).told()?;
-        Ok::<_, Failure<super::Refused>>(page.items)
+        Ok::<_, Failure<Refused>>(page.items)
     });
     match looked.await {
         Err(problem) => answer::refused(&visit, &problem),
@@ -85,38 +85,28 @@ struct FoundingPage {
     form: Filled,
 }
 
-impl FoundingPage {
-    fn new(visit: &Visit, form: Filled) -> Self {
-        Self {
-            look: Look::of(visit),
-            form,
-        }
-    }
+/// The form. Whoever may not found a company is not shown how.
+fn founding(ctx: &Context<'_>, look: Look, form: &Filled) -> Gathered<FoundingPage> {
+    ctx.require_board().map_err(Failure::Refused).told()?;
+    Ok(FoundingPage {
+        look,
+        form: form.clone(),
+    })
 }
 
 async fn form(visit: Visit) -> HttpResponse {
-    let page = FoundingPage::new(&visit, Filled::blank(&visit));
-    // Whoever may not found a company is not shown how.
-    let (look, form) = (page.look, page.form);
-    show(&visit, move |_reads, ctx| {
-        ctx.require_board().map_err(Failure::Refused).told()?;
-        Ok(FoundingPage {
-            look,
-            form: form.clone(),
-        })
-    })
-    .await
+    let (look, form) = (Look::of(&visit), Filled::blank(&visit));
+    show(&visit, move |_reads, ctx| founding(ctx, look, &form)).await
 }
 
 async fn found(visit: Visit) -> HttpResponse {
     let form = Form::of(&visit);
-    match founded(&visit, &form).await {
-        Ok(place) => answer::lead_to(&place),
-        Err(problem) => {
-            let page = FoundingPage::new(&visit, Filled::refused(form, &problem, &visit));
-            answer::with_status(problem.status(), &page)
-        }
-    }
+    let done = founded(&visit, &form).await;
+    let look = Look::of(&visit);
+    form_answered(&visit, form, done, move |_reads, ctx, filled| {
+        founding(ctx, look, filled)
+    })
+    .await
 }
 
 async fn founded(visit: &Visit, form: &Form) -> Result<String, Problem> {

@@ -21,7 +21,7 @@ use crate::html::meter::Meter;
 use crate::html::people::{Staff, Who};
 use crate::html::status::why_stuck;
 use crate::html::when::{self, Ago};
-use crate::shell::{Asked, Shell, waiting};
+use crate::shell::{Asked, Shell};
 
 /// So many rows of what needs a person, and of what is stuck.
 const SHOWN: usize = 5;
@@ -52,12 +52,9 @@ struct HomePage {
     shell: Shell,
     day: String,
     month: String,
-    waiting: i64,
-    decisions: i64,
     running: i64,
     agents: i64,
     queued: i64,
-    stuck: i64,
     open: i64,
     meter: Meter,
     needs: Vec<Row>,
@@ -74,7 +71,6 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
     let company = asked.company(reads, ctx)?;
     let shell = Shell::gather(reads, ctx, asked, &company, "")?;
     let id = company.company.id;
-    let badges = dashboard::badges(reads, ctx, id).told()?;
     let overview = dashboard::get(reads, ctx, id).told()?;
     let agents = everyone(reads, ctx, id, false)?;
     let undecided = ApprovalFilter {
@@ -95,12 +91,9 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
     Ok(HomePage {
         day: when::day(ctx.now),
         month: when::month(ctx.now),
-        waiting: waiting(&badges),
-        decisions: badges.approvals,
         running: figures.agents.running,
         agents: i64::try_from(agents.len()).unwrap_or(i64::MAX),
         queued: figures.queue_depth,
-        stuck: badges.stuck,
         open: figures.tasks.open,
         meter: Meter::new(
             company.spend,

@@ -3,7 +3,8 @@
 use actix_web::HttpResponse;
 use askama::Template;
 use serde::de::DeserializeOwned;
-use workforce_app::issues::{self, AddComment, UpdateIssue};
+use workforce_app::companies::CompanyView;
+use workforce_app::issues::{self, AddComment, IssueDetail, UpdateIssue};
 use workforce_app::{Context, approvals, runs};
 use workforce_domain::issue::{Comment, IssueRef, IssueStatus, Priority};
 use workforce_domain::lifecycle::Lifecycle as _;
@@ -137,12 +138,16 @@ impl About {
         }
     }
 
-    /// Makes sure that the issue is one of the company in the address.
-    fn require(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<()> {
+    /// The company in the address, and the issue if it is one of that.
+    fn find(
+        &self,
+        reads: &mut dyn Reads,
+        ctx: &Context<'_>,
+    ) -> Gathered<(CompanyView, IssueDetail)> {
         let company = self.asked.company(reads, ctx)?;
         let detail = issues::get(reads, ctx, self.issue()?).told()?;
         if detail.view.issue.company == company.company.id {
-            Ok(())
+            Ok((company, detail))
         } else {
             Err(Refused::missing("issue"))
         }
@@ -165,14 +170,10 @@ fn gather(
     forms: &Forms,
 ) -> Gathered<IssuePage> {
     let (asked, name) = (&about.asked, about.issue()?);
-    let company = asked.company(reads, ctx)?;
+    let (company, detail) = about.find(reads, ctx)?;
     let id = company.company.id;
     let shell = Shell::gather(reads, ctx, asked, &company, "issues")?;
-    let detail = issues::get(reads, ctx, name).told()?;
     let issue = &detail.view.issue;
-    if issue.company != id {
-        return Err(Refused::missing("issue"));
-    }
     let agents = everyone(reads, ctx, id, true)?;
     let staff = Staff::of(&agents);
     let comments = issues::comments(reads, ctx, name, Order::Descending, &of(SHOWN)).told()?;
@@ -239,7 +240,7 @@ fn gather(
                 is_chosen: *priority == issue.priority,
             })
             .collect(),
-        colleagues: colleagues(reads, ctx, id)?,
+        colleagues: colleagues(&agents),
         is_live: detail.view.lease.is_some(),
         comment: forms.comment.clone(),
         facts: forms.facts.clone(),
@@ -343,7 +344,7 @@ async fn acted<C: DeserializeOwned + Send + 'static>(
         form.key(),
         (about, command),
         move |tx, ctx, (about, command)| {
-            about.require(tx.reads(), ctx)?;
+            about.find(tx.reads(), ctx)?;
             act(tx, ctx, about.issue()?, command)
         },
         move |()| place.clone(),

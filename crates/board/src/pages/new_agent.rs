@@ -11,7 +11,7 @@ use workforce_http::door::{self, Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
 use super::new_issue::{Colleague, colleagues};
-use super::{Gathered, Told as _, form_answered, show};
+use super::{Gathered, Told as _, everyone, form_answered, show};
 use crate::form::{Filled, Form, Kind};
 use crate::html::filters;
 use crate::shell::{Asked, Shell};
@@ -86,7 +86,7 @@ fn gather(
         shell: Shell::gather(reads, ctx, asked, &company, "agents")?,
         form: form.clone(),
         programs: programs.collect(),
-        colleagues: colleagues(reads, ctx, company.company.id)?,
+        colleagues: colleagues(&everyone(reads, ctx, company.company.id, false)?),
     })
 }
 

@@ -3,7 +3,9 @@
 use actix_web::HttpResponse;
 use askama::Template;
 use workforce_app::Context;
+use workforce_app::agents::AgentView;
 use workforce_app::issues::{self, CreateIssue};
+use workforce_domain::agent::AgentStatus;
 use workforce_domain::port::{Reads, Tx};
 use workforce_http::door::{Access, Pages, Visit};
 use workforce_http::problem::Problem;
@@ -62,26 +64,24 @@ fn gather(
     Ok(NewIssuePage {
         shell: Shell::gather(reads, ctx, asked, &company, "issues")?,
         form: form.clone(),
-        colleagues: colleagues(reads, ctx, company.company.id)?,
+        colleagues: colleagues(&everyone(reads, ctx, company.company.id, false)?),
     })
 }
 
-/// The agents that can be given something to do.
-pub(super) fn colleagues(
-    reads: &mut dyn Reads,
-    ctx: &Context<'_>,
-    company: workforce_domain::id::CompanyId,
-) -> Gathered<Vec<Colleague>> {
-    let agents = everyone(reads, ctx, company, false)?;
-    let each = agents.iter().map(|view| {
+/// Those of the agents that can be given something to do.
+pub(super) fn colleagues(agents: &[AgentView]) -> Vec<Colleague> {
+    let may = agents
+        .iter()
+        .filter(|view| view.status != AgentStatus::Terminated);
+    may.map(|view| {
         let who = Who::agent(view);
         Colleague {
             id: view.agent.id.to_string(),
             name: who.name,
             role: who.role,
         }
-    });
-    Ok(each.collect())
+    })
+    .collect()
 }
 
 async fn make(visit: Visit) -> HttpResponse {
