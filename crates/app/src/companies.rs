@@ -176,7 +176,7 @@ pub fn get(
     id: CompanyId,
 ) -> Result<CompanyView, Failure<CompanyError>> {
     let company = access::company(reads, ctx, id)?;
-    Ok(with_spend(reads, ctx, company)?)
+    Ok(view(reads, ctx, company)?)
 }
 
 /// The company whose issues are named with this prefix. Board only.
@@ -188,19 +188,7 @@ pub fn by_prefix(
     let instance = ctx.instance()?;
     let found = reads.companies().find_by_prefix(instance, prefix)?;
     let company = found.ok_or(Denied::NotFound("company"))?;
-    Ok(with_spend(reads, ctx, company)?)
-}
-
-fn with_spend(
-    reads: &mut dyn Reads,
-    ctx: &Context<'_>,
-    company: Company,
-) -> Result<CompanyView, StoreError> {
-    let month = Month::of(ctx.now);
-    let spend = reads
-        .ledger()
-        .spent(company.scope(), Spender::Company, month)?;
-    Ok(CompanyView { company, spend })
+    Ok(view(reads, ctx, company)?)
 }
 
 /// Changes a company's fields.
@@ -279,22 +267,20 @@ pub fn update(
     if let Replace::Set(status) = command.status {
         lifecycle::set_status(tx, ctx, &mut company, status)?;
     }
-    Ok(view(tx.reads(), ctx, company)?)
+    Ok(view(tx.reads(), ctx, company.into_inner())?)
 }
 
-/// A locked company as it is answered.
+/// A company as it is answered.
 fn view(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
-    company: Locked<Company>,
+    company: Company,
 ) -> Result<CompanyView, StoreError> {
+    let month = Month::of(ctx.now);
     let spend = reads
         .ledger()
-        .spent(company.scope(), Spender::Company, Month::of(ctx.now))?;
-    Ok(CompanyView {
-        company: company.into_inner(),
-        spend,
-    })
+        .spent(company.scope(), Spender::Company, month)?;
+    Ok(CompanyView { company, spend })
 }
 
 fn lock(

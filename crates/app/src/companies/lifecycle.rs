@@ -79,7 +79,7 @@ pub fn unarchive(
     if company.status() == CompanyStatus::Archived {
         set_status(tx, ctx, &mut company, CompanyStatus::Active)?;
     }
-    Ok(view(tx.reads(), ctx, company)?)
+    Ok(view(tx.reads(), ctx, company.into_inner())?)
 }
 
 fn switch(
@@ -95,7 +95,7 @@ fn switch(
         return Err(Denied::CompanyNotActive { status }.into());
     }
     set_status(tx, ctx, &mut company, to)?;
-    Ok(view(tx.reads(), ctx, company)?)
+    Ok(view(tx.reads(), ctx, company.into_inner())?)
 }
 
 /// Moves a locked company to `to` and saves it, with everything that follows.
