@@ -20,9 +20,12 @@ impl Links {
         &self.base
     }
 
-    /// What stands in the navigation under this name.
+    /// What stands in the navigation under this name; Home under none.
     pub(crate) fn section(&self, name: &str) -> String {
-        format!("{}/{name}", self.base)
+        match name {
+            "" => self.base.clone(),
+            _ => format!("{}/{name}", self.base),
+        }
     }
 
     pub(crate) fn issues(&self) -> String {

@@ -50,6 +50,34 @@ impl Asked {
     }
 }
 
+/// The parts of a company: the end of the address, the icon, the word, and the key after `g`.
+const PARTS: [(&str, &str, &str, &str); 12] = [
+    ("", "house", "Home", "h"),
+    ("inbox", "inbox", "Inbox", "i"),
+    ("issues", "list-todo", "Issues", "s"),
+    ("runs", "terminal", "Runs", "r"),
+    ("approvals", "stamp", "Approvals", "a"),
+    ("agents", "users", "Agents", "t"),
+    ("projects", "folder", "Projects", "p"),
+    ("goals", "target", "Goals", "o"),
+    ("costs", "wallet", "Costs", "c"),
+    ("activity", "history", "Activity", "l"),
+    ("secrets", "key-round", "Secrets", ""),
+    ("settings", "settings", "Settings", ","),
+];
+
+/// A part of the company that the navigation leads to.
+pub(crate) struct Part {
+    pub(crate) link: String,
+    pub(crate) icon: &'static str,
+    pub(crate) word: &'static str,
+    /// The key that leads there after `g`; empty for none.
+    pub(crate) key: &'static str,
+    /// How much waits there for a person.
+    pub(crate) waiting: i64,
+    pub(crate) is_present: bool,
+}
+
 /// What stands around a page of a company.
 pub(crate) struct Shell {
     pub(crate) look: Look,
@@ -104,6 +132,23 @@ impl Shell {
             kinds: kinds(),
             utc: when::time_of_day(ctx.now),
         })
+    }
+
+    /// What the navigation leads to.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        let parts = PARTS.iter().map(|(name, icon, word, key)| Part {
+            link: self.links.section(name),
+            icon,
+            word,
+            key,
+            waiting: match *name {
+                "inbox" => self.waiting(),
+                "approvals" => self.badges.approvals,
+                _ => 0,
+            },
+            is_present: self.section == *name,
+        });
+        parts.collect()
     }
 
     /// How much waits for a person.
