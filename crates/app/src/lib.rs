@@ -13,6 +13,7 @@ pub mod agents;
 mod approval_records;
 pub mod approvals;
 pub mod attachments;
+pub mod attention;
 pub mod authenticate;
 pub mod board_tokens;
 pub mod budgets;

@@ -21,6 +21,7 @@ const SCRIPT: &str = concat!(
     include_str!("../assets/js/keys.js"),
     include_str!("../assets/js/morph.js"),
     include_str!("../assets/js/live.js"),
+    include_str!("../assets/js/columns.js"),
 );
 const MARK: &str = include_str!("../assets/mark.svg");
 

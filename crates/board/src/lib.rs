@@ -6,6 +6,7 @@
 
 mod answer;
 mod assets;
+pub mod demo;
 mod form;
 mod html;
 mod links;

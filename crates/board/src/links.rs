@@ -64,6 +64,14 @@ impl Links {
         self.section(&format!("runs/{id}"))
     }
 
+    pub(crate) fn search(&self) -> String {
+        self.section("search")
+    }
+
+    pub(crate) fn stop(&self) -> String {
+        self.section("stop")
+    }
+
     pub(crate) fn new_agent(&self) -> String {
         self.section("agents/new")
     }

@@ -65,7 +65,7 @@ async fn choose(visit: Visit) -> HttpResponse {
 }
 
 /// A path of this server; the first page for everything else.
-fn own_path(path: &str) -> &str {
+pub(crate) fn own_path(path: &str) -> &str {
     let is_own = path.starts_with('/')
         && !path.starts_with("//")
         && path.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');

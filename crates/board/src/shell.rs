@@ -66,6 +66,27 @@ const PARTS: [(&str, &str, &str, &str); 12] = [
     ("settings", "settings", "Settings", ","),
 ];
 
+const MAIN: [&str; 4] = ["Home", "Inbox", "Issues", "Approvals"];
+
+/// The keys that pages know, and what they do.
+pub(crate) const KEYS: [(&str, &str); 12] = [
+    ("?", "Show the keys"),
+    ("/", "Search"),
+    ("Ctrl K", "Search or jump to anything"),
+    ("c", "New issue"),
+    ("g", "Then h home, i inbox, s issues, r runs, a approvals"),
+    (
+        "g",
+        "Then t agents, p projects, o goals, c costs, l activity, comma settings",
+    ),
+    ("j  k", "Next row, row before"),
+    ("Enter", "Open the row"),
+    ("u", "Up to the list"),
+    ("f  b", "Filter of the issues, their columns"),
+    ("m", "Move the card"),
+    ("Ctrl Enter", "Send the form"),
+];
+
 /// A part of the company that the navigation leads to.
 pub(crate) struct Part {
     pub(crate) link: String,
@@ -85,6 +106,8 @@ pub(crate) struct Shell {
     pub(crate) path: String,
     /// The name of the company.
     pub(crate) company: String,
+    /// Whether nothing of it may start.
+    pub(crate) is_stopped: bool,
     pub(crate) links: Links,
     /// The part of the navigation that the page belongs to.
     pub(crate) section: &'static str,
@@ -118,6 +141,7 @@ impl Shell {
             look: asked.look,
             path: asked.path.clone(),
             company: company.company.name.to_string(),
+            is_stopped: !company.company.is_active(),
             links: asked.links(),
             section,
             badges: dashboard::badges(reads, ctx, id).told()?,
@@ -149,6 +173,13 @@ impl Shell {
             is_present: self.section == *name,
         });
         parts.collect()
+    }
+
+    /// What has a place at the bottom of a phone.
+    pub(crate) fn main_parts(&self) -> Vec<Part> {
+        let mut parts = self.parts();
+        parts.retain(|part| MAIN.contains(&part.word));
+        parts
     }
 
     /// How much waits for a person.

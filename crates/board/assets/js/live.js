@@ -7,15 +7,30 @@ let source = null;
 let seen = shown;
 let timer = null;
 
-const refresh = async () => {
-  timer = null;
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  // A refusal is for whoever loads the page anew.
-  if (!answer.ok) return;
+const asHtml = { Accept: "text/html" };
+
+const renew = async (answer) => {
   const page = parsed(await answer.text());
   for (const region of document.querySelectorAll("[data-region]")) {
     const wanted = page.getElementById(region.id);
     if (wanted) morph(region, wanted);
+  }
+};
+
+const refresh = async () => {
+  timer = null;
+  const answer = await fetch(location.href, { headers: asHtml });
+  // A refusal is for whoever loads the page anew.
+  if (answer.ok) await renew(answer);
+};
+
+// Sends a form without leaving the page: what is answered is the page as it is then.
+const sendForm = async (form) => {
+  const body = new URLSearchParams(new FormData(form));
+  try {
+    await renew(await fetch(form.action, { method: "POST", headers: asHtml, body }));
+  } catch {
+    form.submit();
   }
 };
 

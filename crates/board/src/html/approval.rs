@@ -45,6 +45,17 @@ pub(crate) const fn kind(kind: ApprovalType) -> &'static str {
     }
 }
 
+/// The picture of what is asked for.
+pub(crate) const fn icon(kind: ApprovalType) -> &'static str {
+    match kind {
+        ApprovalType::ApprovePullRequest | ApprovalType::ApprovePushToExistingPr => {
+            "git-pull-request"
+        }
+        ApprovalType::BudgetOverrideRequired => "wallet",
+        _ => "stamp",
+    }
+}
+
 /// A part of a payload: its name, and what it says.
 pub(crate) enum Part {
     /// A text in Markdown.

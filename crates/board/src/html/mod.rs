@@ -5,8 +5,10 @@ pub(crate) mod icon;
 pub(crate) mod markdown;
 pub(crate) mod meter;
 pub(crate) mod money;
+pub(crate) mod need;
 pub(crate) mod people;
 pub(crate) mod status;
+pub(crate) mod steps;
 pub(crate) mod when;
 
 /// Filters of the templates.

@@ -26,6 +26,11 @@ pub(crate) struct Pill {
 impl HtmlSafe for Pill {}
 
 impl Pill {
+    /// The word alone.
+    pub(crate) const fn word(&self) -> &'static str {
+        self.word
+    }
+
     const fn new(class: &'static str, icon: &'static str, word: &'static str) -> Self {
         Self { class, icon, word }
     }

@@ -4,12 +4,12 @@ use actix_web::HttpResponse;
 use askama::Template;
 use workforce_app::Context;
 use workforce_app::approvals::{self, ApprovalView};
-use workforce_domain::approval::{ApprovalStanding, ApprovalType};
+use workforce_domain::approval::ApprovalStanding;
 use workforce_domain::port::{ApprovalFilter, Reads};
 use workforce_http::door::{Access, Pages, Visit};
 
 use super::{Gathered, Told as _, everyone, of, show};
-use crate::html::approval::subject;
+use crate::html::approval::{icon, subject};
 use crate::html::filters;
 use crate::html::people::{Staff, Who};
 use crate::html::status::Pill;
@@ -55,16 +55,6 @@ impl Row {
             pill: Pill::of_approval(approval.status()),
             marks: approval.attention.len(),
         }
-    }
-}
-
-const fn icon(kind: ApprovalType) -> &'static str {
-    match kind {
-        ApprovalType::ApprovePullRequest | ApprovalType::ApprovePushToExistingPr => {
-            "git-pull-request"
-        }
-        ApprovalType::BudgetOverrideRequired => "wallet",
-        _ => "stamp",
     }
 }
 

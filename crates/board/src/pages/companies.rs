@@ -5,14 +5,16 @@ use askama::Template;
 use workforce_app::companies::{self, CompanyView, CreateCompany};
 use workforce_app::{Context, Failure};
 use workforce_domain::page::PageRequest;
+use workforce_domain::port::Reads;
 use workforce_http::door::{Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
-use super::{Gathered, Refused, Told as _, form_answered, show};
+use super::{Gathered, Refused, Told as _, form_answered, of, show};
 use crate::answer;
 use crate::form::{Filled, Form, Kind};
 use crate::html::filters;
 use crate::html::meter::Meter;
+use crate::html::steps::Steps;
 use crate::links::Links;
 use crate::look::Look;
 
@@ -82,29 +84,37 @@ async fn list(visit: Visit) -> HttpResponse {
 #[template(path = "pages/new_company.html")]
 struct FoundingPage {
     look: Look,
+    is_first: bool,
     form: Filled,
 }
 
 /// The form. Whoever may not found a company is not shown how.
-fn founding(ctx: &Context<'_>, look: Look, form: &Filled) -> Gathered<FoundingPage> {
+fn founding(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    look: Look,
+    form: &Filled,
+) -> Gathered<FoundingPage> {
     ctx.require_board().map_err(Failure::Refused).told()?;
+    let others = companies::list(reads, ctx, &[], &of(1)).told()?;
     Ok(FoundingPage {
         look,
+        is_first: others.items.is_empty(),
         form: form.clone(),
     })
 }
 
 async fn form(visit: Visit) -> HttpResponse {
     let (look, form) = (Look::of(&visit), Filled::blank(&visit));
-    show(&visit, move |_reads, ctx| founding(ctx, look, &form)).await
+    show(&visit, move |reads, ctx| founding(reads, ctx, look, &form)).await
 }
 
 async fn found(visit: Visit) -> HttpResponse {
     let form = Form::of(&visit);
     let done = founded(&visit, &form).await;
     let look = Look::of(&visit);
-    form_answered(&visit, form, done, move |_reads, ctx, filled| {
-        founding(ctx, look, filled)
+    form_answered(&visit, form, done, move |reads, ctx, filled| {
+        founding(reads, ctx, look, filled)
     })
     .await
 }

@@ -5,21 +5,22 @@ use std::collections::HashMap;
 use actix_web::HttpResponse;
 use askama::Template;
 use workforce_app::agents::AgentView;
-use workforce_app::approvals;
+use workforce_app::attention::{self, NeedKind};
 use workforce_app::{Context, dashboard, issues, runs};
-use workforce_domain::approval::ApprovalStanding;
+use workforce_domain::dashboard::TaskFigures;
 use workforce_domain::id::{AgentId, IssueId};
 use workforce_domain::page::PageRequest;
-use workforce_domain::port::{ApprovalFilter, Reads, RunFilter};
+use workforce_domain::port::{Reads, RunFilter};
 use workforce_domain::run::{Run, RunStatus};
 use workforce_http::door::{Access, Pages, Visit};
 
-use super::approvals::Row;
 use super::{Gathered, Told as _, everyone, of, show};
 use crate::html::filters;
 use crate::html::meter::Meter;
+use crate::html::need::Row;
 use crate::html::people::{Staff, Who};
 use crate::html::status::why_stuck;
+use crate::html::steps::Steps;
 use crate::html::when::{self, Ago};
 use crate::shell::{Asked, Shell};
 
@@ -50,6 +51,8 @@ struct Worker {
 #[template(path = "pages/home.html")]
 struct HomePage {
     shell: Shell,
+    /// The step of the beginning that comes next.
+    step: Option<Steps>,
     day: String,
     month: String,
     running: i64,
@@ -73,11 +76,7 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
     let id = company.company.id;
     let overview = dashboard::get(reads, ctx, id).told()?;
     let agents = everyone(reads, ctx, id, false)?;
-    let undecided = ApprovalFilter {
-        standings: vec![ApprovalStanding::Pending, ApprovalStanding::Resubmitted],
-        ..ApprovalFilter::default()
-    };
-    let undecided = approvals::list(reads, ctx, id, &undecided, &of(SHOWN)).told()?;
+    let needs = attention::list(reads, ctx, id).told()?;
     let stuck = issues::list_stuck(reads, ctx, id, &of(SHOWN)).told()?;
     let live = RunFilter {
         statuses: vec![RunStatus::Running],
@@ -89,6 +88,7 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
     let links = asked.links();
     let staff = Staff::of(&agents);
     Ok(HomePage {
+        step: next_step(&agents, figures.tasks),
         day: when::day(ctx.now),
         month: when::month(ctx.now),
         running: figures.agents.running,
@@ -100,10 +100,12 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
             company.company.budget,
             company.company.budget_basis,
         ),
-        needs: undecided
-            .items
+        // What is stuck stands beside it.
+        needs: needs
             .iter()
-            .map(|view| Row::new(ctx, &links, &staff, view))
+            .filter(|need| need.kind() != NeedKind::Stuck)
+            .take(SHOWN)
+            .map(|need| Row::new(ctx, &links, &staff, need))
             .collect(),
         stuck_issues: stuck
             .items
@@ -122,6 +124,17 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
             .collect(),
         shell,
     })
+}
+
+/// A company begins with an agent, and an issue for it.
+const fn next_step(agents: &[AgentView], issues: TaskFigures) -> Option<Steps> {
+    if agents.is_empty() {
+        Some(Steps::AGENT)
+    } else if issues.open == 0 && issues.done == 0 {
+        Some(Steps::ISSUE)
+    } else {
+        None
+    }
 }
 
 /// What each agent with a live run works on.

@@ -6,11 +6,15 @@ mod approval;
 mod approvals;
 mod companies;
 mod home;
+mod inbox;
 mod issue;
 mod issues;
 mod new_agent;
 mod new_issue;
 mod runs;
+mod search;
+mod show_me;
+mod stop;
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -30,12 +34,14 @@ pub(crate) fn register(pages: Pages) -> Pages {
     let pages = look::register(pages).events("/live/{companyId}");
     let pages = companies::register(pages);
     let pages = home::register(pages);
+    let pages = inbox::register(pages);
     let pages = issues::register(pages);
     let pages = new_issue::register(pages);
     let pages = issue::register(pages);
     let pages = approvals::register(pages);
     let pages = approval::register(pages);
     let pages = runs::register(pages);
+    let pages = stop::register(search::register(show_me::register(pages)));
     let pages = agents::register(pages);
     let pages = agent::register(pages);
     new_agent::register(pages)
@@ -68,6 +74,15 @@ impl Refusal for Refused {
 }
 
 impl Refused {
+    /// What a form of ours was refused for.
+    pub(crate) fn because(problem: &Problem) -> Failure<Self> {
+        Failure::Refused(Self {
+            code: problem.code(),
+            message: problem.detail().to_owned(),
+            details: problem.details().cloned(),
+        })
+    }
+
     /// Something that the address names and that is not there.
     pub(crate) fn missing(what: &str) -> Failure<Self> {
         Failure::Refused(Self {

@@ -100,4 +100,52 @@ board_tests! {
         assert_eq!(changed.status, 404);
         assert_eq!(board.told("/api/issues/ACM-1")["status"], "backlog");
     }
+
+    fn a_card_is_moved_to_another_column(board) {
+        let home = board.found("Acme");
+        let issues = format!("{home}/issues");
+        let new = format!("{home}/issues/new");
+        for title in ["Paint it", "Fix <i>it</i>"] {
+            board.send(&new, &new, &[("title", title), ("status", "backlog")]).leads_to();
+        }
+        let columns = format!("{issues}?view=columns");
+        let shown = board.get(&columns);
+        assert!(shown.ok().contains(r#"data-may="todo"#), "{}", shown.html);
+        assert!(shown.html.contains("Fix &#60;i&#62;it"));
+        let mut cards = shown.html.split("data-move=\"").skip(1);
+        let place = cards.next().unwrap().split('"').next().unwrap().to_owned();
+        let moved = board.send(&columns, &place, &[("status", "todo"), ("back", &columns)]);
+        assert_eq!(moved.leads_to(), columns);
+        let key = place.trim_end_matches("/status").rsplit('/').next().unwrap();
+        assert_eq!(board.told(&format!("/api/issues/{key}"))["status"], "todo");
+        // Where a card may not go the columns say why, and nowhere else does a form lead.
+        let refused = board.send(&columns, &place, &[("status", "in_progress"), ("back", &columns)]);
+        assert_eq!(refused.status, 422, "{}", refused.html);
+        assert!(refused.html.contains("c-in_review"));
+        let away = [("status", "backlog"), ("back", "//evil.example/")];
+        assert_eq!(board.send(&columns, &place, &away).leads_to(), "/");
+    }
+
+    fn the_address_says_which_issues_are_shown(board) {
+        let home = board.found("Acme");
+        let (issues, new) = (format!("{home}/issues"), format!("{home}/issues/new"));
+        for (title, priority) in [("Paint it", "low"), ("Fix it", "critical")] {
+            let fields = [("title", title), ("status", "backlog"), ("priority", priority)];
+            board.send(&new, &new, &fields).leads_to();
+        }
+        let shows = |query: &str| {
+            let shown = board.get(&format!("{issues}?{query}"));
+            (shown.ok().contains("Paint it"), shown.html.contains("Fix it"))
+        };
+        assert_eq!(shows("priority=low"), (true, false));
+        assert_eq!(shows("status=backlog&q=fix"), (false, true));
+        assert_eq!(shows("status=done"), (false, false));
+        assert_eq!(shows("assignee=nobody&group=assignee"), (true, true));
+        assert_eq!(shows("assignee=me"), (false, false));
+        assert_eq!(shows("view=columns&priority=critical"), (false, true));
+        // What says nothing known is as if it were not there.
+        assert_eq!(shows("priority=%3Cb%3E&after=x&project=y"), (true, true));
+        let open = board.get(&format!("{issues}?priority=low&choose=1&view=columns"));
+        assert!(open.ok().contains(r#"<option value="low" selected>"#), "{}", open.html);
+    }
 }

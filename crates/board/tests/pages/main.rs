@@ -4,5 +4,7 @@
 mod agents;
 mod approvals;
 mod companies;
+mod inbox;
 mod issues;
+mod stop;
 mod support;

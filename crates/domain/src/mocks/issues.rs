@@ -92,6 +92,11 @@ mock! {
             company: CompanyScope,
             page: &PageRequest<StuckCursor>,
         ) -> Result<Page<StuckIssue, StuckCursor>, StoreError>;
+        fn awaiting_board(
+            &mut self,
+            company: CompanyScope,
+            limit: usize,
+        ) -> Result<Vec<Issue>, StoreError>;
         fn count_stuck(&mut self, company: CompanyScope)
         -> Result<Vec<(StuckReason, i64)>, StoreError>;
     }

@@ -192,6 +192,14 @@ pub trait IssueReads {
         page: &PageRequest<StuckCursor>,
     ) -> Result<Page<StuckIssue, StuckCursor>, StoreError>;
 
+    /// Issues that a person is to review or to do, as [`Badges`](crate::dashboard::Badges) counts
+    /// them: the latest changed of them, at most `limit`.
+    fn awaiting_board(
+        &mut self,
+        company: CompanyScope,
+        limit: usize,
+    ) -> Result<Vec<Issue>, StoreError>;
+
     /// How many issues are noted as stuck, for each reason that there is.
     fn count_stuck(&mut self, company: CompanyScope)
     -> Result<Vec<(StuckReason, i64)>, StoreError>;

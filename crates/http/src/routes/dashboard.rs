@@ -2,9 +2,11 @@ use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
 use workforce_app::Codes;
+use workforce_app::attention::{self, Need, NeedKind};
 use workforce_app::dashboard::{self, Dashboard};
 use workforce_app::issues;
 use workforce_domain::dashboard::Badges;
+use workforce_domain::id::{AgentId, ApprovalId, IssueId};
 use workforce_domain::issue::{StuckIssue, StuckReason};
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::number::Count;
@@ -24,6 +26,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_get, Access::Anyone, Codes::NONE, get)
         .add(__path_badges, Access::Anyone, Codes::NONE, badges)
         .add(__path_stuck, Access::Anyone, Codes::NONE, stuck)
+        .add(__path_needs, Access::Board, Codes::NONE, needs)
 }
 
 /// How many agents are in which state.
@@ -257,6 +260,80 @@ async fn stuck(rqctx: RequestContext) -> HttpResponse {
             |rq| Ok((rq.id("companyId")?, rq.page::<StuckCursor>()?)),
             |reads, ctx, (company, page)| issues::list_stuck(reads, ctx, *company, page),
             Reply::<Vec<StuckIssue>>::page,
+        )
+        .await
+}
+
+/// Something that waits for a person.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Need)]
+struct NeedBody {
+    /// Why a person is wanted.
+    kind: NeedKind,
+    /// The agent that is stopped or fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<AgentId>,
+    /// The approval to decide on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval_id: Option<ApprovalId>,
+    /// The issue to review, to do, or to set going.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issue_id: Option<IssueId>,
+    /// What the agent or the issue is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// Why the issue is stuck.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<StuckReason>,
+    /// Since when it waits, or when it changed last.
+    since: Timestamp,
+}
+
+impl From<Need> for NeedBody {
+    fn from(need: Need) -> Self {
+        let mut body = Self {
+            kind: need.kind(),
+            agent_id: None,
+            approval_id: None,
+            issue_id: None,
+            name: None,
+            reason: None,
+            since: need.since(),
+        };
+        match need {
+            Need::BudgetStop(agent) | Need::Failing(agent) => {
+                body.agent_id = Some(agent.id);
+                body.name = Some(agent.name.to_string());
+            }
+            Need::Decision(approval) => body.approval_id = Some(approval.id),
+            Need::Issue(issue) => {
+                body.issue_id = Some(issue.id);
+                body.name = Some(format!("{} {}", issue.identifier, issue.title));
+            }
+            Need::Stuck(stuck) => {
+                body.issue_id = Some(stuck.issue);
+                body.name = Some(format!("{} {}", stuck.identifier, stuck.title));
+                body.reason = Some(stuck.reason);
+            }
+        }
+        body
+    }
+}
+
+/// What waits for a person in a company, and since when.
+///
+/// What is stopped by its budget comes first, then decisions, reviews, issues that are assigned to
+/// the board, agents that fail, and stuck issues; within each what waits longest, at most 50.
+#[utoipa::path(get, path = "/api/companies/{companyId}/attention", tag = TAG,
+    operation_id = "listAttention",
+    responses((status = 200, description = "What waits.", body = Vec<NeedBody>)))]
+async fn needs(rqctx: RequestContext) -> HttpResponse {
+    rqctx
+        .read(
+            |rq| rq.id("companyId"),
+            |reads, ctx, company| attention::list(reads, ctx, *company),
+            |needs| Reply::ok(needs.into_iter().map(NeedBody::from).collect::<Vec<_>>()),
         )
         .await
 }

@@ -5,12 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
+use workforce_board::demo::{ENGINEER, MANAGER};
 
 use super::narrator::{GLANCE, Narrator, id, print_costs, say};
 use crate::client::Client;
-
-const MANAGER: &str = include_str!("manager.sh");
-const ENGINEER: &str = include_str!("engineer.sh");
 
 /// The story ends well long before.
 const PATIENCE: Duration = Duration::from_secs(30);

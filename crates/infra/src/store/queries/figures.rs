@@ -13,9 +13,10 @@ use workforce_domain::lifecycle::Lifecycle;
 use workforce_domain::port::StoreError;
 
 use super::super::{Connection, intervals_between};
+use super::board_work::{to_do_by_board, to_review_by_board};
 use super::predicates::{
-    AGENT_LIFECYCLE, ISSUE_STATUS, awaits_review_of_board, employed_agent, pending_wake,
-    running_run, stopped_by_budget, waiting_approval, working_run,
+    AGENT_LIFECYCLE, ISSUE_STATUS, employed_agent, pending_wake, running_run, stopped_by_budget,
+    waiting_approval, working_run,
 };
 use super::stuck_issues;
 use crate::store::columns::{IdColumn, Instant, InstantColumn, Key, StringEnumColumn};
@@ -86,28 +87,16 @@ static REST: LazyLock<String> = LazyLock::new(|| {
 
 static BADGES: LazyLock<String> = LazyLock::new(|| {
     let (waiting, employed) = (waiting_approval("v"), employed_agent("a"));
-    let (stopped, of_board) = (stopped_by_budget("a"), awaits_review_of_board("i"));
-    let to_do = ISSUE_STATUS.is_among(
-        "i",
-        &[
-            IssueStatus::Todo,
-            IssueStatus::InProgress,
-            IssueStatus::Blocked,
-        ],
-    );
+    let stopped = stopped_by_budget("a");
+    let (to_review, to_do) = (to_review_by_board("i"), to_do_by_board("i"));
     format!(
         "SELECT \
         (SELECT COUNT(*) FROM approvals v WHERE v.company_id = $1 AND {waiting}) AS approvals, \
         (SELECT COUNT(*) FROM agents a WHERE a.company_id = $1 \
             AND {employed} AND a.consecutive_failures > 0) AS failed, \
         (SELECT COUNT(*) FROM agents a WHERE a.company_id = $1 AND {stopped}) AS stopped, \
-        (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND i.hidden_at IS NULL \
-            AND {of_board} AND NOT EXISTS (SELECT 1 FROM approval_issues k CROSS JOIN approvals v \
-                WHERE k.company_id = i.company_id AND k.issue_id = i.id \
-                AND v.company_id = k.company_id AND v.id = k.approval_id \
-                AND {waiting})) AS in_review, \
-        (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 \
-            AND i.assignee_user_id IS NOT NULL AND {to_do} AND i.hidden_at IS NULL) AS assigned"
+        (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND {to_review}) AS in_review, \
+        (SELECT COUNT(*) FROM issues i WHERE i.company_id = $1 AND {to_do}) AS assigned"
     )
 });
 

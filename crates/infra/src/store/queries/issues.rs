@@ -21,7 +21,8 @@ use super::issue_row::IssueRow;
 use super::predicates::open_issue;
 use super::row::{all, exactly_one, in_scope, one};
 use super::{
-    issue_deletion, issue_leases, issue_list, issue_search, issue_texts, issue_tree, stuck_issues,
+    board_work, issue_deletion, issue_leases, issue_list, issue_search, issue_texts, issue_tree,
+    stuck_issues,
 };
 use crate::store::cached::{cached, cached_here};
 use crate::store::columns::{DigestColumn, IdColumn, StringEnumColumn};
@@ -209,6 +210,17 @@ impl IssueReads for Transaction<'_> {
         page: &PageRequest<StuckCursor>,
     ) -> Result<Page<StuckIssue, StuckCursor>, StoreError> {
         stuck_issues::list(self.conn, company, page)
+    }
+
+    fn awaiting_board(
+        &mut self,
+        company: CompanyScope,
+        limit: usize,
+    ) -> Result<Vec<Issue>, StoreError> {
+        let ids = board_work::awaiting(self.conn, company, limit)?;
+        let mut found = self.find_all(company, &ids)?;
+        found.sort_by_key(|issue| core::cmp::Reverse((issue.updated_at, issue.id)));
+        Ok(found)
     }
 
     fn count_stuck(

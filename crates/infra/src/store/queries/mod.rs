@@ -17,6 +17,7 @@ mod approvals;
 mod attachment_row;
 mod attachments;
 mod board_tokens;
+mod board_work;
 mod budget_stops;
 mod claim;
 mod comments;

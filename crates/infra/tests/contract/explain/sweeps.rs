@@ -126,6 +126,7 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                 tx.issues().why_stuck(scope, asked.issue, now())?;
                 tx.issues().list_stuck(scope, &PageRequest::first())?;
                 tx.issues().count_stuck(scope)?;
+                tx.issues().awaiting_board(scope, 50)?;
                 let worktrees = tx
                     .execution_workspaces()
                     .of_workspace(scope, uuid::Uuid::nil().into())?;
