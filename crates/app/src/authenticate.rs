@@ -5,7 +5,7 @@ use std::time::Duration;
 use workforce_domain::actor::{Actor, AgentActor, AgentCredential, CompanyOwned};
 use workforce_domain::agent::AgentState;
 use workforce_domain::board::BoardMember;
-use workforce_domain::id::{AgentKeyId, BoardTokenId, RunId};
+use workforce_domain::id::{AgentKeyId, BoardSessionId, BoardTokenId, RunId};
 use workforce_domain::port::{CredentialHolder, Failure, Reads, TokenKind, Tokens};
 use workforce_domain::run::RunKind;
 use workforce_domain::string_enum;
@@ -91,6 +91,8 @@ pub enum StoredCredential {
     AgentKey(AgentKeyId),
     /// A token that the board made.
     BoardToken(BoardTokenId),
+    /// A session of the board.
+    BoardSession(BoardSessionId),
 }
 
 /// An authenticated request.
@@ -205,8 +207,11 @@ pub fn authenticate(
         Some(TokenKind::Run) => with_run_token(reads, run_header, &digest),
         Some(TokenKind::AgentKey) => with_key(reads, now, run_header, &digest),
         Some(TokenKind::Board) => with_board_token(reads, run_header, &digest),
-        // A ticket opens a stream; it is no credential for anything else.
-        Some(TokenKind::StreamTicket) | None => refused(AuthError::Invalid),
+        // A ticket opens a stream, a session shows pages, a link makes a session; none of them is
+        // a credential for anything else.
+        Some(TokenKind::StreamTicket | TokenKind::BoardSession | TokenKind::LoginLink) | None => {
+            refused(AuthError::Invalid)
+        }
     }
 }
 
@@ -229,7 +234,7 @@ pub fn ticket_holder(
         TokenKind::Run => Some(TicketHolder::Run(digest)),
         TokenKind::AgentKey => Some(TicketHolder::AgentKey(digest)),
         TokenKind::Board => Some(TicketHolder::BoardToken(digest)),
-        TokenKind::StreamTicket => None,
+        TokenKind::StreamTicket | TokenKind::BoardSession | TokenKind::LoginLink => None,
     }
 }
 
@@ -258,7 +263,7 @@ pub fn authenticate_holder(
     }
 }
 
-const fn board(
+pub(crate) const fn board(
     member: BoardMember,
     used: Option<StoredCredential>,
     ignored_run: bool,

@@ -79,8 +79,8 @@ pub fn list(
     Ok(reads.board_tokens().list(page)?)
 }
 
-/// Revokes a token. Revoking again changes nothing. What its bearer was to do is free again, and
-/// what it was to review is for whoever revokes it. Board only.
+/// Revokes a token, and ends its sessions. Revoking again changes nothing. What its bearer was to
+/// do is free again, and what it was to review is for whoever revokes it. Board only.
 ///
 /// # Errors
 /// [`Denied::BoardRequired`], [`Denied::NotFound`]
@@ -122,6 +122,7 @@ pub fn revoke(
             None => break,
         }
     }
+    tx.board_sessions_mut().end_of(member)?;
     tx.board_tokens_mut()
         .revoke(id, ctx.now)?
         .ok_or_else(|| Denied::NotFound("board token").into())

@@ -126,9 +126,9 @@ pub fn take(tx: &mut dyn Tx, ticket: &StreamTicket) -> Result<bool, StoreError> 
     tx.stream_tickets_mut().take(&ticket.digest)
 }
 
-/// The digest of a ticket of the start token: none but servers that were
+/// The digest of what belongs to the start token: none but servers that were
 /// started with the same one find it.
-fn bound(tokens: &dyn Tokens, value: &str, start_token: &[u8; 32]) -> [u8; 32] {
+pub(crate) fn bound(tokens: &dyn Tokens, value: &str, start_token: &[u8; 32]) -> [u8; 32] {
     let start_token = start_token.iter().map(|byte| format!("{byte:02x}"));
     tokens.digest(&format!("{value} {}", start_token.collect::<String>()))
 }

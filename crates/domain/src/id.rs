@@ -77,6 +77,8 @@ ids! {
     UserId = "user",
     /// Names a token of the board.
     BoardTokenId = "board token",
+    /// Names a session of the board.
+    BoardSessionId = "board session",
     /// Names an agent's long-lived API key.
     AgentKeyId = "agent key",
     /// Names a revision of an agent's configuration.

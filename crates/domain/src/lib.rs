@@ -64,6 +64,7 @@ pub mod agent;
 pub mod approval;
 pub mod attachment;
 pub mod board;
+pub mod board_session;
 pub mod budget;
 pub mod change;
 pub mod company;

@@ -30,7 +30,7 @@ struct Rule {
     delete: fn(&mut dyn Tx, before: Timestamp, limit: usize) -> Result<usize, StoreError>,
 }
 
-const RULES: [Rule; 5] = [
+const RULES: [Rule; 7] = [
     Rule {
         rows: "answers to repeated requests",
         age: DAY,
@@ -61,6 +61,18 @@ const RULES: [Rule; 5] = [
         age: Duration::ZERO,
         at_once: 500,
         delete: |tx, before, limit| tx.stream_tickets_mut().delete_before(before, limit),
+    },
+    Rule {
+        rows: "sessions of the board",
+        age: Duration::ZERO,
+        at_once: 500,
+        delete: |tx, before, limit| tx.board_sessions_mut().delete_before(before, limit),
+    },
+    Rule {
+        rows: "links that sign in",
+        age: Duration::ZERO,
+        at_once: 500,
+        delete: |tx, before, limit| tx.board_sessions_mut().delete_links_before(before, limit),
     },
     Rule {
         rows: "refusals of providers",

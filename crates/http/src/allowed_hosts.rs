@@ -68,7 +68,7 @@ impl AllowedHosts {
 }
 
 /// The host without its port; an IPv6 address keeps its brackets.
-fn without_port(host: &str) -> &str {
+pub(crate) fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !name.contains("::") => {
             name

@@ -44,16 +44,18 @@ impl CredentialUses {
             return Ok(0);
         }
         let rows: Vec<_> = pending.into_iter().collect();
-        let (mut keys, mut tokens) = (Vec::new(), Vec::new());
+        let (mut keys, mut tokens, mut sessions) = (Vec::new(), Vec::new(), Vec::new());
         for (used, at) in &rows {
             match used {
                 StoredCredential::AgentKey(key) => keys.push((*key, *at)),
                 StoredCredential::BoardToken(token) => tokens.push((*token, *at)),
+                StoredCredential::BoardSession(session) => sessions.push((*session, *at)),
             }
         }
         let outcome = store.write(|tx| -> Result<(), Failure<Never>> {
             tx.credentials_mut().note_key_use(&keys)?;
-            Ok(tx.board_tokens_mut().note_use(&tokens)?)
+            tx.board_tokens_mut().note_use(&tokens)?;
+            Ok(tx.board_sessions_mut().note_use(&sessions)?)
         });
         let mut uses = self.lock();
         match outcome {

@@ -35,6 +35,7 @@ mod request_id;
 mod router;
 pub mod routes;
 pub mod server;
+mod sign_ins;
 mod slots;
 mod state;
 mod store_lane;

@@ -70,13 +70,17 @@ fn fingerprint(authorization: &str) -> Fingerprint {
 }
 
 fn peer(address: Option<IpAddr>) -> Payer {
-    match address.map(|address| address.to_canonical()) {
-        None => Payer::Unknown,
-        Some(IpAddr::V4(address)) => Payer::Peer(u32::from(address).into()),
-        Some(IpAddr::V6(address)) => {
+    address.map_or(Payer::Unknown, |address| Payer::Peer(network(address)))
+}
+
+/// What an address counts by.
+pub(crate) fn network(address: IpAddr) -> u64 {
+    match address.to_canonical() {
+        IpAddr::V4(address) => u32::from(address).into(),
+        IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();
             let half = [a, b, c, d].into_iter().map(u64::from);
-            Payer::Peer(half.fold(0, |all, part| (all << 16) | part))
+            half.fold(0, |all, part| (all << 16) | part)
         }
     }
 }

@@ -7,6 +7,7 @@ mod queued_write;
 mod request;
 mod response;
 mod scrubbing;
+mod sessions;
 mod side_effect;
 mod tickets;
 

@@ -17,6 +17,7 @@ use crate::idempotency::InFlight;
 use crate::metrics::{KeptFigures, Requests};
 use crate::missing_objects::MissingObjects;
 use crate::rate_limit::{Limiter, RateLimit};
+use crate::sign_ins::SignIns;
 use crate::slots::{SlotLimits, Slots};
 use crate::store_lane::StoreLane;
 use crate::streams::{StreamLimits, Streams};
@@ -85,6 +86,8 @@ pub struct State {
     pub(crate) write_lane: WriteLane,
     pub(crate) waiting_writes: WaitingWrites,
     pub(crate) limiter: Option<Limiter>,
+    pub(crate) sign_ins: SignIns,
+    pub(crate) public_url: Option<String>,
     credential_uses: CredentialUses,
     streams: Arc<Streams>,
     pub(crate) strict_secrets: bool,
@@ -113,6 +116,8 @@ impl State {
             write_lane: WriteLane::default(),
             waiting_writes: WaitingWrites::default(),
             limiter: None,
+            sign_ins: SignIns::default(),
+            public_url: None,
             credential_uses: CredentialUses::default(),
             streams: Arc::new(Streams::new(StreamLimits::default())),
             strict_secrets: false,
@@ -148,6 +153,13 @@ impl State {
     #[must_use]
     pub fn with_rate_limit(mut self, limit: RateLimit) -> Self {
         self.limiter = Some(Limiter::new(limit));
+        self
+    }
+
+    /// The same state of a server that is known under this address, which has no path.
+    #[must_use]
+    pub fn with_public_url(mut self, url: Option<String>) -> Self {
+        self.public_url = url;
         self
     }
 

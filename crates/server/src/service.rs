@@ -269,6 +269,7 @@ impl Service {
         })
         .with_strict_secrets(args.strict_secrets())
         .with_open_metrics(args.metrics_open)
+        .with_public_url(args.callees.public_url.clone())
         .with_key_rotation(rotation)
         .with_vitals(vitals.clone());
         let state = Data::new(match args.limit() {

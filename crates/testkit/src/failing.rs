@@ -8,7 +8,7 @@ use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_que
 use tempfile::TempDir;
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
-    AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
+    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
     ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
     InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
@@ -237,6 +237,7 @@ impl<T: Reads + ?Sized> Reads for Failing<'_, T> {
         instructions: InstructionReads,
         credentials: CredentialReads,
         board_tokens: BoardTokenReads,
+        board_sessions: BoardSessionReads,
         stream_tickets: StreamTicketReads,
         goals: GoalReads,
         projects: ProjectReads,
@@ -265,6 +266,7 @@ impl<T: Tx + ?Sized> Tx for Failing<'_, T> {
         instructions_mut: InstructionWrites,
         credentials_mut: CredentialWrites,
         board_tokens_mut: BoardTokenWrites,
+        board_sessions_mut: BoardSessionWrites,
         stream_tickets_mut: StreamTicketWrites,
         goals_mut: GoalWrites,
         projects_mut: ProjectWrites,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
-    AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
+    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
     ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
     InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
@@ -234,6 +234,7 @@ impl Reads for GatedTx<'_> {
         instructions: InstructionReads,
         credentials: CredentialReads,
         board_tokens: BoardTokenReads,
+        board_sessions: BoardSessionReads,
         stream_tickets: StreamTicketReads,
         goals: GoalReads,
         projects: ProjectReads,
@@ -265,6 +266,7 @@ impl Tx for GatedTx<'_> {
         revisions_mut: RevisionWrites,
         instructions_mut: InstructionWrites,
         board_tokens_mut: BoardTokenWrites,
+        board_sessions_mut: BoardSessionWrites,
         stream_tickets_mut: StreamTicketWrites,
         goals_mut: GoalWrites,
         projects_mut: ProjectWrites,

@@ -74,6 +74,7 @@
 mod agents;
 mod approvals;
 mod attachments;
+mod board_sessions;
 mod board_tokens;
 mod companies;
 mod engine;
@@ -99,6 +100,7 @@ mod tx;
 pub use agents::{MockAgents, MockCredentials};
 pub use approvals::MockApprovals;
 pub use attachments::MockAttachments;
+pub use board_sessions::MockBoardSessions;
 pub use board_tokens::MockBoardTokens;
 pub use companies::MockCompanies;
 pub use engine::MockEngine;

@@ -1,5 +1,5 @@
 use super::{
-    MockActivity, MockAgents, MockApprovals, MockAttachments, MockBoardTokens, MockComments,
+    MockActivity, MockAgents, MockApprovals, MockAttachments, MockBoardSessions, MockBoardTokens, MockComments,
     MockCompanies, MockCredentials, MockEngine, MockExecutionWorkspaces, MockGoals,
     MockIdempotency, MockInstructions, MockIssues, MockJournal, MockLabels, MockLedger,
     MockProjects, MockPullRequestWatches, MockRevisions, MockRuns, MockSealed, MockSecrets,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
-    AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
+    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites,
     ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
     InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
@@ -76,6 +76,9 @@ transaction_of! {
     credentials, credentials_mut: MockCredentials as CredentialReads + CredentialWrites;
     /// Tokens of the board.
     board_tokens, board_tokens_mut: MockBoardTokens as BoardTokenReads + BoardTokenWrites;
+    /// Sessions of the board.
+    board_sessions, board_sessions_mut:
+        MockBoardSessions as BoardSessionReads + BoardSessionWrites;
     /// Tickets for streams of events.
     stream_tickets, stream_tickets_mut: MockStreamTickets as StreamTicketReads + StreamTicketWrites;
     /// Goals.

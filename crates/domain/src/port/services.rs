@@ -33,6 +33,10 @@ string_enum! {
         Run = "wfr",
         /// A person of the board.
         Board = "wfb",
+        /// A session of the board, in a browser.
+        BoardSession = "wfs",
+        /// What makes such a session, once.
+        LoginLink = "wfl",
         /// What opens one stream of events, once.
         StreamTicket = "wft",
     }

@@ -7,7 +7,7 @@ use core::time::Duration;
 
 use super::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
-    AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
+    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
     CompanyWrites, Connections, CredentialReads, CredentialWrites, EngineReads, EngineWrites,
     EventFeed, ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites,
     IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal,
@@ -294,6 +294,8 @@ pub trait Reads {
     fn credentials(&mut self) -> &mut dyn CredentialReads;
     /// Tokens of the board.
     fn board_tokens(&mut self) -> &mut dyn BoardTokenReads;
+    /// Sessions of the board.
+    fn board_sessions(&mut self) -> &mut dyn BoardSessionReads;
     /// Tickets for streams of events.
     fn stream_tickets(&mut self) -> &mut dyn StreamTicketReads;
     /// Goals.
@@ -346,6 +348,8 @@ pub trait Tx: Reads {
     fn credentials_mut(&mut self) -> &mut dyn CredentialWrites;
     /// Tokens of the board.
     fn board_tokens_mut(&mut self) -> &mut dyn BoardTokenWrites;
+    /// Sessions of the board.
+    fn board_sessions_mut(&mut self) -> &mut dyn BoardSessionWrites;
     /// Tickets for streams of events.
     fn stream_tickets_mut(&mut self) -> &mut dyn StreamTicketWrites;
     /// Goals.

@@ -105,7 +105,8 @@ impl Visit {
 
     pub(super) fn request_context(&self, key: Option<&str>) -> RequestContext {
         let visitor = &*self.0;
-        let mut request = Request::capture(&visitor.head, visitor.parameters.clone());
+        let request = Request::capture(&visitor.head, visitor.parameters.clone());
+        let mut request = request.with_session(self.session());
         request.body = visitor.form.clone();
         RequestContext {
             state: Arc::clone(&visitor.state),
@@ -183,8 +184,7 @@ impl Visit {
         let looked = self
             .request_context(None)
             .look(|_request| Ok(()), move |reads, ctx, ()| act(reads, ctx));
-        let found = looked.await.map(|(_rqctx, found)| found);
-        found.inspect_err(|problem| self.note(problem))
+        self.noted(looked.await.map(|(_rqctx, found)| found))
     }
 
     /// Does what the form asks for, in one transaction, and tells `answer` of it. The same form,
@@ -209,7 +209,7 @@ impl Visit {
             act,
             move |value| Reply::ok(answer(value)),
         );
-        done.await.inspect_err(|problem| self.note(problem))
+        self.noted(done.await)
     }
 
     /// Does outside of the store what an approval asks for there, once that was begun.
@@ -223,20 +223,29 @@ impl Visit {
         agreed: AgreedWork,
     ) -> Result<(), Problem> {
         let governed = &self.0.state.ports.governed;
-        match governed.carry_out(company, approval, agreed).await {
+        self.noted(match governed.carry_out(company, approval, agreed).await {
             // Another attempt did it, which the page tells then.
             Ok(_) | Err(CarryOutError::Overtaken) => Ok(()),
             Err(error) => Err(Problem::not_carried_out(error)),
-        }
-        .inspect_err(|problem| self.note(problem))
+        })
     }
 
-    /// Tells the log of a fault of the server.
-    fn note(&self, problem: &Problem) {
-        if let Some(cause) = problem.cause() {
-            let (request_id, code) = (self.request_id(), problem.code());
-            tracing::error!(request_id, %code, %cause, "a request failed");
-        }
+    /// The same outcome; the log is told of a fault of the server.
+    pub(super) fn noted<T>(&self, outcome: Result<T, Problem>) -> Result<T, Problem> {
+        outcome.inspect_err(|problem| {
+            if let Some(cause) = problem.cause() {
+                let (request_id, code) = (self.request_id(), problem.code());
+                tracing::error!(request_id, %code, %cause, "a request failed");
+            }
+        })
+    }
+
+    pub(super) fn state(&self) -> &State {
+        &self.0.state
+    }
+
+    pub(super) fn head(&self) -> &HttpRequest {
+        &self.0.head
     }
 }
 

@@ -5,7 +5,7 @@ use workforce_app::access::Denied;
 use workforce_app::authenticate::{
     AuthError, Authenticated, authenticate, authenticate_holder, known_at_sight,
 };
-use workforce_app::{Code, Context, Failure, Refusal, Signal};
+use workforce_app::{Code, Context, Failure, Refusal, Signal, board_sessions};
 use workforce_domain::actor::Actor;
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{Reads, Tx};
@@ -262,14 +262,17 @@ impl RequestContext {
         let state = &*self.state;
         let presented = self.request.presented();
         let tokens = &*state.ports.tokens;
-        let outcome = match &self.request.ticket {
-            Some(ticket) => authenticate_holder(reads, now, state.auth, ticket.holder),
+        let outcome = match (&self.request.ticket, &self.request.session) {
+            (Some(ticket), _) => authenticate_holder(reads, now, state.auth, ticket.holder),
             // A ticket on a route that takes none is an invalid credential, even
             // beside a valid one.
-            None if self.request.brings_ticket() => {
+            (None, _) if self.request.brings_ticket() => {
                 return Err(Failure::Refused(Problem::refused(AuthError::Invalid)));
             }
-            None => authenticate(reads, tokens, now, state.auth, presented),
+            (None, Some(session)) => {
+                board_sessions::authenticate(reads, tokens, now, state.auth, session)
+            }
+            (None, None) => authenticate(reads, tokens, now, state.auth, presented),
         };
         if let (Some(limiter), Some(authorization)) = (&state.limiter, presented.authorization) {
             match outcome {

@@ -51,6 +51,8 @@ pub(crate) struct Request {
     if_match: Option<String>,
     last_event_id: Option<String>,
     accept: Option<String>,
+    /// The session of the board that a visit of a page brings.
+    pub(super) session: Option<String>,
     /// The ticket that was used up for this request.
     pub(super) ticket: Option<StreamTicket>,
     /// Whether what is answered belongs to the credential, not to its owner.
@@ -101,6 +103,7 @@ impl Request {
             if_match: header(IF_MATCH),
             last_event_id: header(LAST_EVENT_ID),
             accept: header("Accept"),
+            session: None,
             ticket: None,
             is_of_credential: false,
             is_strict: prefers_strict(header("Prefer").as_deref()),
@@ -112,6 +115,19 @@ impl Request {
     pub(crate) fn with_key(mut self, key: &str) -> Self {
         self.idempotency_key.get_or_insert_with(|| key.to_owned());
         self
+    }
+
+    /// The same request of whoever has this session of the board.
+    pub(crate) fn with_session(mut self, session: Option<&str>) -> Self {
+        self.session = session.map(str::to_owned);
+        self
+    }
+
+    /// Puts a credential in the place of all that the caller presented.
+    pub(super) fn present(&mut self, credential: &str) {
+        self.authorization = Some(format!("Bearer {credential}"));
+        self.run_header = None;
+        self.session = None;
     }
 
     /// What the caller presents as credentials.

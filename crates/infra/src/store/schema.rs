@@ -70,6 +70,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     agents,
     agent_keys,
     board_tokens,
+    board_sessions,
+    login_links,
     goals,
     projects,
     project_goals,

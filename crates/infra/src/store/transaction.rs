@@ -7,7 +7,7 @@ use workforce_domain::activity::{Activity, Event};
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
-    AttachmentWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
+    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
     CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites,
     ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
     InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
@@ -156,6 +156,10 @@ impl Reads for Transaction<'_> {
         self
     }
 
+    fn board_sessions(&mut self) -> &mut dyn BoardSessionReads {
+        self
+    }
+
     fn stream_tickets(&mut self) -> &mut dyn StreamTicketReads {
         self
     }
@@ -247,6 +251,10 @@ impl Tx for Transaction<'_> {
     }
 
     fn board_tokens_mut(&mut self) -> &mut dyn BoardTokenWrites {
+        self
+    }
+
+    fn board_sessions_mut(&mut self) -> &mut dyn BoardSessionWrites {
         self
     }
 

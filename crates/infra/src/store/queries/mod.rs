@@ -16,6 +16,7 @@ mod approval_rows;
 mod approvals;
 mod attachment_row;
 mod attachments;
+mod board_sessions;
 mod board_tokens;
 mod board_work;
 mod budget_stops;

@@ -1,0 +1,2 @@
+DROP TABLE login_links;
+DROP TABLE board_sessions;
