@@ -141,12 +141,7 @@ pub fn find(
 }
 
 /// Whether this is the session with that value.
-pub fn is_of(
-    session: &BoardSession,
-    tokens: &dyn Tokens,
-    policy: AuthPolicy,
-    value: &str,
-) -> bool {
+pub fn is_of(session: &BoardSession, tokens: &dyn Tokens, policy: AuthPolicy, value: &str) -> bool {
     let mut digests = digests(tokens, policy, TokenKind::BoardSession, value);
     digests.any(|digest| digest == session.digest)
 }

@@ -1,7 +1,6 @@
 //! Links that sign a browser in to the board: good once and for a minute
 //! (docs/access.md#sessions).
 
-use serde::Serialize;
 use workforce_domain::board_session::{LINK_LIFETIME, LoginLink};
 use workforce_domain::port::{Failure, TokenKind, Tx};
 use workforce_domain::time::Timestamp;
@@ -17,9 +16,7 @@ pub const PAGE: &str = "/login/link";
 pub const PARAMETER: &str = "key";
 
 /// A link just made. It is shown this once.
-#[derive(Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LoginLink))]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, PartialEq, Eq)]
 pub struct IssuedLink {
     /// The page to open on this server, with all that it needs to know.
     pub path: String,

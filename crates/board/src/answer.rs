@@ -10,6 +10,7 @@ use workforce_http::problem::{Problem, entry};
 
 use crate::html::filters;
 use crate::look::Look;
+use crate::pages::login;
 
 /// What a page may load and do: nothing but what this server sends. No script of it writes markup
 /// without the one policy of `morph.js`.
@@ -64,6 +65,23 @@ pub(crate) fn lead_to(place: &str) -> HttpResponse {
     response.insert_header((header::LOCATION, place)).finish()
 }
 
+/// The same answer with a cookie.
+pub(crate) fn with_cookie(mut response: HttpResponse, cookie: &str) -> HttpResponse {
+    if let Ok(cookie) = cookie.parse() {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// Whoever is to wait is told for how long.
+pub(crate) fn with_wait(mut response: HttpResponse, problem: &Problem) -> HttpResponse {
+    if let Some(seconds) = problem.wait_seconds() {
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
 #[derive(Template)]
 #[template(path = "refused.html")]
 struct RefusedPage<'a> {
@@ -74,11 +92,16 @@ struct RefusedPage<'a> {
     advice: &'static str,
     code: &'a str,
     request_id: String,
+    /// Where to sign in, for whoever did not.
+    sign_in: Option<String>,
 }
 
-/// The page that says why there is nothing to see.
+/// The page that says why there is nothing to see. Whoever has yet to sign in is led there.
 pub(crate) fn refused(visit: &Visit, problem: &Problem) -> HttpResponse {
     let code = problem.code();
+    if code == Code::CredentialMissing && visit.takes_sessions() && visit.wants_page() {
+        return lead_to(&login::place_before(visit));
+    }
     let entry = entry(code);
     let page = RefusedPage {
         look: Look::of(visit),
@@ -88,8 +111,10 @@ pub(crate) fn refused(visit: &Visit, problem: &Problem) -> HttpResponse {
         advice: entry.advice,
         code: &code.to_string(),
         request_id: visit.request_id(),
+        sign_in: (entry.status == StatusCode::UNAUTHORIZED && visit.takes_sessions())
+            .then(|| login::page_before(visit)),
     };
-    with_status(entry.status, &page)
+    with_wait(with_status(entry.status, &page), problem)
 }
 
 /// The page that says that there is none.

@@ -35,6 +35,13 @@ impl Look {
         next.map_or("", |(_, next)| next)
     }
 
+    /// The themes that can be chosen, each with what it says and whether it is the present one.
+    pub(crate) fn choices(self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+        let words = ["As the system says", "Light", "Dark"];
+        let choices = THEMES.iter().zip(words);
+        choices.map(move |((theme, _), word)| (*theme, word, *theme == self.theme))
+    }
+
     /// The present theme in words.
     pub(crate) fn theme_in_words(self) -> &'static str {
         match self.theme {
@@ -54,14 +61,9 @@ async fn choose(visit: Visit) -> HttpResponse {
     let wanted = form.text("theme");
     let known = THEMES.iter().find(|(theme, _)| *theme == wanted);
     let theme = known.map_or("", |(theme, _)| theme);
-    let mut response = answer::lead_to(own_path(form.text("back")));
     let cookie =
         format!("{COOKIE}={theme}; Path=/; Max-Age={KEPT_SECONDS}; SameSite=Lax; HttpOnly");
-    if let Ok(cookie) = cookie.parse() {
-        let name = actix_web::http::header::SET_COOKIE;
-        response.headers_mut().append(name, cookie);
-    }
-    response
+    answer::with_cookie(answer::lead_to(own_path(form.text("back"))), &cookie)
 }
 
 /// A path of this server; the first page for everything else.

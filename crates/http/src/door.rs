@@ -2,6 +2,7 @@
 //! and use cases, with answers of its own.
 
 mod session;
+mod system;
 mod visit;
 
 use std::future::Future;
@@ -22,6 +23,7 @@ use crate::problem::Problem;
 use crate::router::{Route, Routed};
 use crate::routes::{self, CreateAgentBody};
 use crate::state::State;
+pub use system::System;
 pub use visit::Visit;
 use visit::text;
 

@@ -8,9 +8,11 @@ pub(crate) use requests::Requests;
 pub(crate) use work::KeptFigures;
 
 use std::fmt;
+use std::sync::Arc;
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
+use workforce_domain::instance_figures::InstanceFigures;
 use workforce_domain::port::StartConditionInputs;
 
 use crate::request_context::Request;
@@ -31,15 +33,20 @@ pub(crate) fn content_type(request: &Request) -> &'static str {
     }
 }
 
-/// All metrics as they are now. Those of the store are left out when it does not answer soon.
-pub(crate) async fn tell(state: &State) -> Result<String, fmt::Error> {
+/// The figures of the store, as they are or were a moment ago; `None` when it does not answer soon.
+pub(crate) async fn figures(state: &State) -> Option<Arc<InstanceFigures>> {
     let ports = &state.ports;
     let terms = StartConditionInputs {
         now: ports.clock.now(),
         instance: ports.governed.server(),
         instance_cap: ports.engine.instance_cap(),
     };
-    let figures = state.figures.now(&ports.store, terms).await;
+    state.figures.now(&ports.store, terms).await
+}
+
+/// All metrics as they are now. Those of the store are left out when it does not answer soon.
+pub(crate) async fn tell(state: &State) -> Result<String, fmt::Error> {
+    let figures = figures(state).await;
     let mut registry = Registry::with_prefix("workforce");
     registry.register_collector(Box::new(ServerGauges::of(state)));
     state.requests.register(&mut registry);

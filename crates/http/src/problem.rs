@@ -168,6 +168,12 @@ impl Problem {
         self.0.details.as_ref()
     }
 
+    /// For how many seconds to wait before asking again; rounded up.
+    pub fn wait_seconds(&self) -> Option<u64> {
+        let wait = self.0.retry_after?;
+        Some(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
+    }
+
     /// What the log is to be told of it, where it is a fault of the server.
     pub(crate) fn cause(&self) -> Option<&str> {
         self.0.cause.as_deref()

@@ -4,6 +4,7 @@ mod activity;
 mod agents;
 mod approvals;
 mod attachments;
+mod board_sessions;
 mod board_tokens;
 mod companies;
 mod costs;
@@ -20,7 +21,7 @@ mod webhooks;
 
 pub(crate) use agents::CreateAgentBody;
 pub(crate) use events::stream as stream_events;
-pub(crate) use health::HEALTH_PATH;
+pub(crate) use health::{HEALTH_PATH, readiness};
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -38,6 +39,7 @@ use crate::request_context::Request;
 pub fn all() -> Endpoints {
     let resources = [
         health::register,
+        board_sessions::register,
         board_tokens::register,
         companies::register,
         dashboard::register,

@@ -83,7 +83,7 @@ pub(crate) fn of_folder(folder: &Path) -> anyhow::Result<Option<StartToken>> {
 }
 
 /// True for addresses that no other machine answers to.
-fn is_this_machine(url: &str) -> bool {
+pub(crate) fn is_this_machine(url: &str) -> bool {
     let Ok(uri) = url.parse::<ureq::http::Uri>() else {
         return false;
     };

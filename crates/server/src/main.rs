@@ -2,6 +2,7 @@
 
 mod api;
 mod backup;
+mod board;
 mod board_token;
 mod client;
 mod config;
@@ -43,6 +44,8 @@ enum Command {
     Api(api::ApiArgs),
     /// Make, list and revoke tokens of the board on the running service.
     Token(token::TokenArgs),
+    /// Open the pages of the running service.
+    Board(board::BoardArgs),
     /// Copy everything that a server keeps, also while it works.
     Backup(backup::BackupArgs),
     /// Fill an empty data folder and database from a backup.
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Api(args) => return api::run(&args),
         Command::Token(args) => token::run(&args),
+        Command::Board(args) => board::run(&args),
         Command::Secrets(args) => secrets::run(&args),
         Command::Backup(args) => backup::run(&args),
         Command::Restore(args) => backup::restore(&args),

@@ -8,14 +8,15 @@ use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_que
 use tempfile::TempDir;
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
-    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
-    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
-    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
-    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, PullRequestWatchReads,
-    PullRequestWatchWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
-    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, Store, StoreError,
-    StreamTicketReads, StreamTicketWrites, Tx, Verdict,
+    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites,
+    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
+    EngineReads, EngineWrites, EventFeed, ExecutionWorkspaceReads, ExecutionWorkspaceWrites,
+    GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
+    IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
+    ProjectWrites, PullRequestWatchReads, PullRequestWatchWrites, Reads, RevisionReads,
+    RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites,
+    SessionReads, SessionWrites, Store, StoreError, StreamTicketReads, StreamTicketWrites, Tx,
+    Verdict,
 };
 use workforce_infra::store::{DatabaseUrl, OpenOptions, open};
 

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
-    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
-    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites, EventFeed,
-    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
-    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, PullRequestWatchReads,
-    PullRequestWatchWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
-    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, Store, StoreError,
-    StreamTicketReads, StreamTicketWrites, Tx, Verdict,
+    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites,
+    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
+    EngineReads, EngineWrites, EventFeed, ExecutionWorkspaceReads, ExecutionWorkspaceWrites,
+    GoalReads, GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads,
+    IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads,
+    ProjectWrites, PullRequestWatchReads, PullRequestWatchWrites, Reads, RevisionReads,
+    RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites,
+    SessionReads, SessionWrites, Store, StoreError, StreamTicketReads, StreamTicketWrites, Tx,
+    Verdict,
 };
 
 /// Longer than any step of a test takes.

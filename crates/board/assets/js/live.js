@@ -20,6 +20,8 @@ const renew = async (answer) => {
 const refresh = async () => {
   timer = null;
   const answer = await fetch(location.href, { headers: asHtml });
+  // Whoever signed out elsewhere keeps what the page shows, and what was typed.
+  if (answer.status === 401 || answer.redirected) return sign("Signed out", false);
   // A refusal is for whoever loads the page anew.
   if (answer.ok) await renew(answer);
 };

@@ -12,6 +12,7 @@ type Paths = (&'static str, &'static str);
 
 /// Every icon that a page shows.
 static ICONS: &[Paths] = &[
+    ("activity", lucide::LuActivity.data),
     ("alarm-clock", lucide::LuAlarmClock.data),
     ("arrow-left", lucide::LuArrowLeft.data),
     ("arrow-right", lucide::LuArrowRight.data),
@@ -43,6 +44,7 @@ static ICONS: &[Paths] = &[
     ("list", lucide::LuList.data),
     ("list-filter", lucide::LuListFilter.data),
     ("list-todo", lucide::LuListTodo.data),
+    ("log-out", lucide::LuLogOut.data),
     ("menu", lucide::LuMenu.data),
     ("message-square", lucide::LuMessageSquare.data),
     ("octagon-x", lucide::LuOctagonX.data),

@@ -9,12 +9,15 @@ mod home;
 mod inbox;
 mod issue;
 mod issues;
+pub(crate) mod login;
 mod new_agent;
 mod new_issue;
 mod runs;
 mod search;
+mod server_settings;
 mod show_me;
 mod stop;
+mod system;
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -32,7 +35,10 @@ use crate::{answer, look};
 
 pub(crate) fn register(pages: Pages) -> Pages {
     let pages = look::register(pages).events("/live/{companyId}");
+    let pages = login::register(pages);
     let pages = companies::register(pages);
+    let pages = server_settings::register(pages);
+    let pages = system::register(pages);
     let pages = home::register(pages);
     let pages = inbox::register(pages);
     let pages = issues::register(pages);

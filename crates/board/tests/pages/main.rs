@@ -7,4 +7,5 @@ mod companies;
 mod inbox;
 mod issues;
 mod stop;
+mod sign_in;
 mod support;

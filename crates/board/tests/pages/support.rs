@@ -14,6 +14,7 @@ use workforce_domain::id::InstanceId;
 use workforce_domain::mocks::{
     MockAdapterChecks, MockEngineSignal, MockForgeWebhooks, MockGovernedWork, MockRunLogs,
 };
+use workforce_domain::port::Clock;
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
@@ -68,9 +69,11 @@ impl Page {
 
 /// Turns functions that take a `&Board` into tests on both databases.
 macro_rules! board_tests {
-    ($(fn $name:ident($board:ident) $body:block)+) => {
+    (@made $store:ident) => { crate::support::Board::on($store) };
+    (@made $store:ident $make:path) => { $make($store) };
+    ($(fn $name:ident($board:ident $(= $make:path)?) $body:block)+) => {
         $(fn $name(store: workforce_testkit::store::TestStore) {
-            let $board = &crate::support::Board::on(store);
+            let $board = &board_tests!(@made store $($make)?);
             $body
         })+
 
@@ -100,6 +103,16 @@ impl Board {
 
     /// A server that knows callers like this.
     pub(crate) fn known(store: TestStore, auth: AuthPolicy) -> Self {
+        Self::set_up(store, auth, ports::clock(), |state| state)
+    }
+
+    /// The same with a clock, and with more that is set.
+    pub(crate) fn set_up(
+        store: TestStore,
+        auth: AuthPolicy,
+        clock: Arc<dyn Clock>,
+        set: impl FnOnce(State) -> State,
+    ) -> Self {
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
         let mut engine = MockEngineSignal::new();
         engine.expect_nudge().returning(|| ());
@@ -108,7 +121,7 @@ impl Board {
         governed.expect_server().return_const(server);
         let all = Ports {
             store: store.shared(),
-            clock: ports::clock(),
+            clock,
             ids: ports::ids(),
             tokens: ports::tokens(),
             vault: ports::vault(),
@@ -122,7 +135,7 @@ impl Board {
             webhooks: Arc::new(MockForgeWebhooks::new()),
         };
         let hosts = AllowedHosts::new([]);
-        let state = Data::new(State::new(all, auth, hosts));
+        let state = Data::new(set(State::new(all, auth, hosts)));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let (sender, receiver) = mpsc::channel();
@@ -211,7 +224,19 @@ impl Board {
 
     /// Calls the interface.
     pub(crate) fn call(&self, path: &str, body: &serde_json::Value) -> serde_json::Value {
-        let request = Request::post(format!("{}{path}", self.base));
+        self.call_with(path, &[], body)
+    }
+
+    pub(crate) fn call_with(
+        &self,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &serde_json::Value,
+    ) -> serde_json::Value {
+        let mut request = Request::post(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
         let request = request.body(body.to_string()).unwrap();
         let mut response = self.client.run(request).unwrap();
         let answer = response.body_mut().read_to_string().unwrap();

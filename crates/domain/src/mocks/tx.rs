@@ -1,20 +1,20 @@
 use super::{
-    MockActivity, MockAgents, MockApprovals, MockAttachments, MockBoardSessions, MockBoardTokens, MockComments,
-    MockCompanies, MockCredentials, MockEngine, MockExecutionWorkspaces, MockGoals,
+    MockActivity, MockAgents, MockApprovals, MockAttachments, MockBoardSessions, MockBoardTokens,
+    MockComments, MockCompanies, MockCredentials, MockEngine, MockExecutionWorkspaces, MockGoals,
     MockIdempotency, MockInstructions, MockIssues, MockJournal, MockLabels, MockLedger,
     MockProjects, MockPullRequestWatches, MockRevisions, MockRuns, MockSealed, MockSecrets,
     MockSessions, MockStreamTickets,
 };
 use crate::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
-    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
-    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites,
-    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
-    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, ProjectReads, ProjectWrites, PullRequestWatchReads,
-    PullRequestWatchWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
-    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, StreamTicketReads,
-    StreamTicketWrites, Tx,
+    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites,
+    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
+    EngineReads, EngineWrites, ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads,
+    GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
+    Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites,
+    PullRequestWatchReads, PullRequestWatchWrites, Reads, RevisionReads, RevisionWrites, RunReads,
+    RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites,
+    StreamTicketReads, StreamTicketWrites, Tx,
 };
 
 /// One line for each aggregate that is both read and written.

@@ -7,14 +7,14 @@ use core::time::Duration;
 
 use super::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
-    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
-    CompanyWrites, Connections, CredentialReads, CredentialWrites, EngineReads, EngineWrites,
-    EventFeed, ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites,
-    IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal,
-    LabelReads, LabelWrites, LedgerReads, LedgerWrites, ProjectReads, ProjectWrites,
-    PullRequestWatchReads, PullRequestWatchWrites, RevisionReads, RevisionWrites, RunReads,
-    RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites,
-    StreamTicketReads, StreamTicketWrites,
+    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites,
+    CommentReads, CommentWrites, CompanyReads, CompanyWrites, Connections, CredentialReads,
+    CredentialWrites, EngineReads, EngineWrites, EventFeed, ExecutionWorkspaceReads,
+    ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites, InstructionReads,
+    InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites, LedgerReads,
+    LedgerWrites, ProjectReads, ProjectWrites, PullRequestWatchReads, PullRequestWatchWrites,
+    RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads, SealedWrites, SecretReads,
+    SecretWrites, SessionReads, SessionWrites, StreamTicketReads, StreamTicketWrites,
 };
 use crate::corrupt::Corrupt;
 use crate::instructions::BundleFault;

@@ -76,7 +76,8 @@ impl Visit {
         begun.map_err(Problem::rate_limited)?;
         let former = self.session_cookie().map(str::to_owned);
         let rqctx = self.request_context(None);
-        let value = self.noted(rqctx.sign_in(token, former).await)?;
+        let begun = rqctx.sign_in(token, former).await;
+        let value = begun.inspect_err(|problem| self.note(problem))?;
         state.sign_ins.succeeded(address);
         Ok(self.with_session(&value))
     }
@@ -89,7 +90,8 @@ impl Visit {
         let former = self.session_cookie().map(str::to_owned);
         let rqctx = self.request_context(None);
         let begun = rqctx.sign_in_by_link(link.to_owned(), former).await;
-        self.noted(begun).map(|value| self.with_session(&value))
+        let value = begun.inspect_err(|problem| self.note(problem))?;
+        Ok(self.with_session(&value))
     }
 
     /// Ends the session that the visit brings; the cookie that takes it from the browser.
@@ -99,7 +101,7 @@ impl Visit {
     pub async fn sign_out(&self) -> Result<String, Problem> {
         if let Some(session) = self.session_cookie() {
             let ended = self.request_context(None).sign_out(session.to_owned());
-            self.noted(ended.await)?;
+            ended.await.inspect_err(|problem| self.note(problem))?;
         }
         Ok(self.cookie_with("", 0))
     }
@@ -110,13 +112,21 @@ impl Visit {
 
     fn cookie_with(&self, value: &str, seconds: u64) -> String {
         let name = cookie_of(self.state());
-        let secure = if is_secure(self.state()) { "; Secure" } else { "" };
+        let secure = if is_secure(self.state()) {
+            "; Secure"
+        } else {
+            ""
+        };
         format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}")
     }
 }
 
 fn cookie_of(state: &State) -> &'static str {
-    if is_secure(state) { SECURE_COOKIE } else { COOKIE }
+    if is_secure(state) {
+        SECURE_COOKIE
+    } else {
+        COOKIE
+    }
 }
 
 fn is_secure(state: &State) -> bool {

@@ -103,6 +103,14 @@ impl Visit {
         }
     }
 
+    pub(super) fn state(&self) -> &Arc<State> {
+        &self.0.state
+    }
+
+    pub(super) fn head(&self) -> &HttpRequest {
+        &self.0.head
+    }
+
     pub(super) fn request_context(&self, key: Option<&str>) -> RequestContext {
         let visitor = &*self.0;
         let request = Request::capture(&visitor.head, visitor.parameters.clone());
@@ -184,7 +192,8 @@ impl Visit {
         let looked = self
             .request_context(None)
             .look(|_request| Ok(()), move |reads, ctx, ()| act(reads, ctx));
-        self.noted(looked.await.map(|(_rqctx, found)| found))
+        let found = looked.await.map(|(_rqctx, found)| found);
+        found.inspect_err(|problem| self.note(problem))
     }
 
     /// Does what the form asks for, in one transaction, and tells `answer` of it. The same form,
@@ -204,12 +213,46 @@ impl Visit {
         E: Refusal,
         B: Serialize + DeserializeOwned + Send + 'static,
     {
-        let done = self.request_context(key).act(
-            move |_request| Ok(input),
-            act,
-            move |value| Reply::ok(answer(value)),
-        );
-        self.noted(done.await)
+        let reply = move |value| Reply::ok(answer(value));
+        self.done(key, input, act, reply).await
+    }
+
+    /// The same where the form or what is told carries a credential: what is kept of them for a
+    /// repetition is sealed.
+    ///
+    /// # Errors
+    /// Those of [`act`](Self::act).
+    pub async fn act_sealed<I, T, E, B>(
+        &self,
+        key: Option<&str>,
+        input: I,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        answer: impl Fn(T) -> B + Send + 'static,
+    ) -> Result<B, Problem>
+    where
+        I: Send + 'static,
+        E: Refusal,
+        B: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let reply = move |value| Reply::ok(answer(value)).sealed();
+        self.done(key, input, act, reply).await
+    }
+
+    async fn done<I, T, E, B>(
+        &self,
+        key: Option<&str>,
+        input: I,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        reply: impl Fn(T) -> Reply<B> + Send + 'static,
+    ) -> Result<B, Problem>
+    where
+        I: Send + 'static,
+        E: Refusal,
+        B: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let context = self.request_context(key);
+        let done = context.act(move |_request| Ok(input), act, reply);
+        done.await.inspect_err(|problem| self.note(problem))
     }
 
     /// Does outside of the store what an approval asks for there, once that was begun.
@@ -223,29 +266,20 @@ impl Visit {
         agreed: AgreedWork,
     ) -> Result<(), Problem> {
         let governed = &self.0.state.ports.governed;
-        self.noted(match governed.carry_out(company, approval, agreed).await {
+        match governed.carry_out(company, approval, agreed).await {
             // Another attempt did it, which the page tells then.
             Ok(_) | Err(CarryOutError::Overtaken) => Ok(()),
             Err(error) => Err(Problem::not_carried_out(error)),
-        })
+        }
+        .inspect_err(|problem| self.note(problem))
     }
 
-    /// The same outcome; the log is told of a fault of the server.
-    pub(super) fn noted<T>(&self, outcome: Result<T, Problem>) -> Result<T, Problem> {
-        outcome.inspect_err(|problem| {
-            if let Some(cause) = problem.cause() {
-                let (request_id, code) = (self.request_id(), problem.code());
-                tracing::error!(request_id, %code, %cause, "a request failed");
-            }
-        })
-    }
-
-    pub(super) fn state(&self) -> &State {
-        &self.0.state
-    }
-
-    pub(super) fn head(&self) -> &HttpRequest {
-        &self.0.head
+    /// Tells the log of a fault of the server.
+    pub(super) fn note(&self, problem: &Problem) {
+        if let Some(cause) = problem.cause() {
+            let (request_id, code) = (self.request_id(), problem.code());
+            tracing::error!(request_id, %code, %cause, "a request failed");
+        }
     }
 }
 

@@ -93,25 +93,32 @@ async fn health(rqctx: RequestContext) -> HttpResponse {
 #[utoipa::path(get, path = "/api/health/ready", tag = TAG, operation_id = "getReadiness",
     responses((status = 200, description = "It can work.", body = Health)))]
 async fn ready(rqctx: RequestContext) -> HttpResponse {
-    let store = rqctx.state.ports.store.clone();
+    match readiness(&rqctx.state).await {
+        Ok(()) => Health::of(&rqctx, "ready"),
+        Err(problem) => problem.answer(&rqctx.request.request_id),
+    }
+}
+
+/// Whether the server can do its work.
+///
+/// # Errors
+/// Why it cannot.
+pub(crate) async fn readiness(state: &State) -> Result<(), Problem> {
+    let store = state.ports.store.clone();
     let probe = move || {
         store.read(|reads| -> Result<(), Failure<Problem>> {
             Ok(reads.companies().probe(InstanceScope::SYSTEM)?)
         })
     };
     let probed = tokio::time::timeout(PROBE_LIMIT, actix_web::web::block(probe)).await;
-    let outcome = match probed {
-        Ok(Ok(Ok(()))) => unfit(&rqctx.state).map_or(Ok(()), Err),
+    match probed {
+        Ok(Ok(Ok(()))) => unfit(state).map_or(Ok(()), Err),
         Ok(Ok(Err(Failure::Store(StoreError::Failed(cause))))) => {
             Err(StoreError::Unavailable(cause).into())
         }
         Ok(Ok(Err(failure))) => Err(into_problem(failure)),
         Ok(Err(panicked)) => Err(Problem::internal(&panicked)),
         Err(elapsed) => Err(StoreError::Unavailable(elapsed.into()).into()),
-    };
-    match outcome {
-        Ok(()) => Health::of(&rqctx, "ready"),
-        Err(problem) => problem.answer(&rqctx.request.request_id),
     }
 }
 

@@ -7,14 +7,14 @@ use workforce_domain::activity::{Activity, Event};
 use workforce_domain::id::CompanyId;
 use workforce_domain::port::{
     ActivityReads, AgentReads, AgentWrites, ApprovalReads, ApprovalWrites, AttachmentReads,
-    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites, CommentReads, CommentWrites, CompanyReads,
-    CompanyWrites, CredentialReads, CredentialWrites, EngineReads, EngineWrites,
-    ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads, GoalWrites, IdempotencyWrites,
-    InstructionReads, InstructionWrites, IssueReads, IssueWrites, Journal, LabelReads, LabelWrites,
-    LedgerReads, LedgerWrites, Lock, ProjectReads, ProjectWrites, PullRequestWatchReads,
-    PullRequestWatchWrites, Reads, RevisionReads, RevisionWrites, RunReads, RunWrites, SealedReads,
-    SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites, StoreError,
-    StreamTicketReads, StreamTicketWrites, Tx,
+    AttachmentWrites, BoardSessionReads, BoardSessionWrites, BoardTokenReads, BoardTokenWrites,
+    CommentReads, CommentWrites, CompanyReads, CompanyWrites, CredentialReads, CredentialWrites,
+    EngineReads, EngineWrites, ExecutionWorkspaceReads, ExecutionWorkspaceWrites, GoalReads,
+    GoalWrites, IdempotencyWrites, InstructionReads, InstructionWrites, IssueReads, IssueWrites,
+    Journal, LabelReads, LabelWrites, LedgerReads, LedgerWrites, Lock, ProjectReads, ProjectWrites,
+    PullRequestWatchReads, PullRequestWatchWrites, Reads, RevisionReads, RevisionWrites, RunReads,
+    RunWrites, SealedReads, SealedWrites, SecretReads, SecretWrites, SessionReads, SessionWrites,
+    StoreError, StreamTicketReads, StreamTicketWrites, Tx,
 };
 use workforce_domain::time::Timestamp;
 

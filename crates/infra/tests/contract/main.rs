@@ -7,6 +7,7 @@
 
 mod agents;
 mod attachments;
+mod board_sessions;
 mod board_tokens;
 mod claim;
 mod claim_conditions;

@@ -97,7 +97,8 @@ on_both_databases! {
             let owner = raw.columns(&table).into_iter().find(|it| it.name == "company_id");
             match (table.as_str(), owner) {
                 (
-                    "companies" | "idempotency_keys" | "board_tokens" | "installation"
+                    "companies" | "idempotency_keys" | "board_tokens" | "board_sessions"
+                    | "login_links" | "installation"
                     | "vault_canary",
                     None,
                 ) => {}

@@ -6,9 +6,11 @@ use crate::raw::{Raw, Reference};
 use crate::rows::{BOSS, GOAL, ISSUE, PARENT, PROJECT, RUN, WORKER, WORKTREE, insert_company, key};
 
 /// What belongs to no company.
-const WITHOUT_COMPANY: [&str; 4] = [
+const WITHOUT_COMPANY: [&str; 6] = [
     "idempotency_keys",
     "board_tokens",
+    "board_sessions",
+    "login_links",
     "installation",
     "vault_canary",
 ];

@@ -172,6 +172,9 @@ pub(super) const REQUESTS: &[Request] = &[
     get("/api/board-tokens"),
     post("/api/board-tokens", "{}"),
     delete("/api/board-tokens/{tokenId}"),
+    get("/api/board-sessions"),
+    delete("/api/board-sessions/{sessionId}"),
+    post("/api/login-links", "{}"),
     // Companies.
     get("/api/companies"),
     post("/api/companies", r#"{"name":"New"}"#),

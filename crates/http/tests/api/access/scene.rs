@@ -3,6 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use workforce_domain::board::BoardMember;
+use workforce_domain::board_session::BoardSession;
+use workforce_domain::id::BoardSessionId;
+use workforce_domain::port::{Failure, TokenKind};
 use workforce_testkit::ports;
 use workforce_testkit::world::{StartedRun, World};
 
@@ -205,6 +209,27 @@ impl<'a> Maker<'a> {
         self.named.push(("version", "1".to_owned()));
         let token = self.api.post("/api/board-tokens", &json!({})).ok(201);
         self.name("tokenId", &token);
+        let session = self.session();
+        self.named.push(("sessionId", session.to_string()));
+    }
+
+    /// A session of the board, which no call of the interface begins.
+    fn session(&self) -> BoardSessionId {
+        let (id, now) = (ports::ids().next().into(), ports::clock().now());
+        let session = BoardSession {
+            id,
+            digest: ports::tokens().mint(TokenKind::BoardSession).digest,
+            member: BoardMember::StartToken,
+            created_at: now,
+            last_used_at: now,
+            expires_at: BoardSession::expiry(now, now),
+        };
+        let kept = self
+            .api
+            .store
+            .write(|tx| Ok::<_, Failure<()>>(tx.board_sessions_mut().insert(&session)?));
+        assert!(kept.is_ok(), "{kept:?}");
+        id
     }
 
     fn fill(&self, text: &str) -> String {

@@ -127,6 +127,8 @@ pub(super) fn lists(asked: &Asked) -> Vec<(String, Body<'_>)> {
             }
             let [_, page] = pages(middle());
             reads.board_tokens().list(&page)?;
+            let [_, page] = pages(middle());
+            reads.board_sessions().list(later(0), &page)?;
             Ok(())
         }),
     ));

@@ -49,6 +49,8 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.credentials().run_token(&[0; 32])?;
                 reads.credentials().named_run(scope, id())?;
                 reads.board_tokens().find_by_digest(&[0; 32])?;
+                reads.board_sessions().find_by_digest(&[0; 32])?;
+                reads.board_sessions().find_link(&[0; 32])?;
                 let task = TaskKey::Issue(asked.issue);
                 let adapter_type = AdapterType::ClaudeLocal;
                 reads

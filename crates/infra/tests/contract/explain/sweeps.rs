@@ -151,6 +151,12 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
                 tx.idempotency().delete_before(now(), BATCH)?;
                 tx.stream_tickets_mut().take(&[0; 32])?;
                 tx.stream_tickets_mut().delete_before(now(), BATCH)?;
+                tx.board_sessions_mut().note_use(&[(id(), now())])?;
+                tx.board_sessions_mut().end(id())?;
+                tx.board_sessions_mut().end_of(BoardMember::Local)?;
+                tx.board_sessions_mut().delete_before(now(), BATCH)?;
+                tx.board_sessions_mut().take_link(&[0; 32])?;
+                tx.board_sessions_mut().delete_links_before(now(), BATCH)?;
                 let gates = tx.sessions_mut().delete_expired_gates(
                     InstanceScope::SYSTEM,
                     later(10),
