@@ -99,7 +99,7 @@ fn without_a_credential_there_is_nothing_to_see() {
     let tokens = ports::tokens();
     let store = workforce_testkit::store::sqlite_store();
     let board = Board::known(store, AuthPolicy::token(tokens.digest("start-token")));
-    let page = board.get("/");
+    let page = board.get_with("/", &[("Authorization", "Bearer ")]);
     assert_eq!(page.status, 401);
     assert!(page.header("content-type").starts_with("text/html"));
     let known = [

@@ -1,15 +1,14 @@
 //! Who sees pages where not everybody does, and for how long.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::port::Clock;
-use workforce_domain::time::Timestamp;
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
+use workforce_testkit::world::{SettableClock, World};
 
 use crate::support::{Board, Page, board_tests};
 
@@ -21,22 +20,6 @@ const PAGE: (&str, &str) = ("Accept", "text/html,*/*;q=0.8");
 const OWN_HOST: (&str, &str) = ("Host", "workforce.localhost");
 const FROM_HERE: (&str, &str) = ("Sec-Fetch-Site", "same-origin");
 const SHOWN: &str = "/companies/new";
-
-/// The time, which only goes on when it is told to.
-struct Hands(AtomicI64);
-
-impl Hands {
-    fn turn(&self, seconds: u64) {
-        let micros = i64::try_from(seconds).unwrap() * 1_000_000;
-        self.0.fetch_add(micros, Ordering::SeqCst);
-    }
-}
-
-impl Clock for Hands {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
-    }
-}
 
 fn policy() -> AuthPolicy {
     AuthPolicy::token(ports::tokens().digest(START))
@@ -55,14 +38,40 @@ fn behind_tls(store: TestStore) -> Board {
 /// A server whose clock is turned by the test.
 struct Timed {
     board: Board,
-    hands: Arc<Hands>,
+    hands: Hands,
+}
+
+struct Hands(SettableClock);
+
+impl Hands {
+    fn turn(&self, seconds: u64) {
+        self.0.set(self.0.now().plus(Duration::from_secs(seconds)));
+    }
+}
+
+/// A server and an agent at work.
+struct Staffed {
+    board: Board,
+    /// The token of its run.
+    run: String,
+}
+
+fn staffed(store: TestStore) -> Staffed {
+    let world = World::on(&store);
+    let company = world.company("Acme");
+    world.todo_for(&world.hired(company.id, "Ada"), "Task");
+    let run = world.start_next().unwrap().token;
+    let board = guarded(store);
+    Staffed { board, run }
 }
 
 fn timed(store: TestStore) -> Timed {
-    let hands = Arc::new(Hands(AtomicI64::new(ports::clock().now().micros())));
-    let clock = Arc::clone(&hands);
-    let board = Board::set_up(store, policy(), clock, |state| state);
-    Timed { board, hands }
+    let clock = SettableClock::default();
+    let board = Board::set_up(store, policy(), Arc::new(clock.clone()), |state| state);
+    Timed {
+        board,
+        hands: Hands(clock),
+    }
 }
 
 fn tries(board: &Board, token: &str, next: &str) -> Page {
@@ -110,7 +119,8 @@ fn agent_key(board: &Board) -> String {
 }
 
 board_tests! {
-    fn a_page_is_shown_to_the_board_alone(board = guarded) {
+    fn a_page_is_shown_to_the_board_alone(board = staffed) {
+        let Staffed { board, run } = board;
         let host = board.host().rsplit_once(':').unwrap().1;
         let own = format!("http://workforce.localhost:{host}/companies/new?a=1");
         assert_eq!(board.get("/companies/new?a=1").leads_to(), own);
@@ -137,6 +147,7 @@ board_tests! {
             (text(&made, "token"), 200),
             (text(&revoked, "token"), 401),
             (key.as_str(), 403),
+            (run.as_str(), 403),
             ("wfr_abcdefgh_x", 401),
             (value, 401),
             ("", 401),
@@ -198,14 +209,14 @@ board_tests! {
         assert!(with_cookie(board, SHOWN, plain).leads_to().starts_with("/login"));
         // A proxy may name this machine.
         assert!(board.get(SHOWN).leads_to().starts_with("/login"));
-        let link = board.call_with("/api/login-links", &[BY_START], &Value::Null);
+        let link = board.call_with("/api/login-links", &[BY_START], &json!({}));
         assert_eq!(text(&link, "url"), format!("https://board.example{}", text(&link, "path")));
     }
 
     fn a_link_signs_in_once_within_a_minute(board = timed) {
         let Timed { board, hands } = board;
         let link = || {
-            let link = board.call_with("/api/login-links", &[BY_START], &Value::Null);
+            let link = board.call_with("/api/login-links", &[BY_START], &json!({}));
             text(&link, "path").to_owned()
         };
         let take = |path: &str| {

@@ -9,7 +9,7 @@ use actix_web::dev::ServerHandle;
 use actix_web::web::Data;
 use tempfile::TempDir;
 use ureq::http::{HeaderMap, Request};
-use workforce_app::authenticate::AuthPolicy;
+use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::id::InstanceId;
 use workforce_domain::mocks::{
     MockAdapterChecks, MockEngineSignal, MockForgeWebhooks, MockGovernedWork, MockRunLogs,
@@ -116,6 +116,12 @@ impl Board {
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
         let mut engine = MockEngineSignal::new();
         engine.expect_nudge().returning(|| ());
+        engine.expect_run_is_active().return_const(());
+        engine.expect_scrubber_of().returning(|_| None);
+        engine.expect_scrubber_of_token().returning(|_| None);
+        engine.expect_is_dispatching().return_const(true);
+        engine.expect_last_tick().return_const(None);
+        engine.expect_instance_cap().return_const(4_i64);
         let mut governed = MockGovernedWork::new();
         let server: InstanceId = ports::ids().next().into();
         governed.expect_server().return_const(server);
@@ -134,7 +140,10 @@ impl Board {
             governed: Arc::new(governed),
             webhooks: Arc::new(MockForgeWebhooks::new()),
         };
-        let hosts = AllowedHosts::new([]);
+        let hosts = match auth.mode {
+            AuthMode::LocalTrusted => AllowedHosts::new([]),
+            AuthMode::Token => AllowedHosts::any(),
+        };
         let state = Data::new(set(State::new(all, auth, hosts)));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());

@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime};
 use workforce_app::Failure;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::AgentLifecycle;
+use workforce_domain::board::BoardMember;
+use workforce_domain::board_session::{BoardSession, LoginLink};
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::RunId;
 use workforce_domain::port::{RunLogs, StopScope, StoredResponse};
@@ -96,6 +98,47 @@ async fn tickets_are_kept_until_they_expire() {
     })
     .await;
     assert!(find(2).is_some());
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_of_the_board_and_links_are_kept_until_they_end() {
+    let house = House::new();
+    let now = house.ports.clock.now();
+    let (minute, member) = (Duration::from_secs(60), BoardMember::StartToken);
+    for (digest, expires_at) in [(1, now.minus(minute)), (2, now.plus(minute))] {
+        let session = BoardSession {
+            id: house.ports.ids.next().into(),
+            digest: [digest; 32],
+            member,
+            created_at: now,
+            last_used_at: now,
+            expires_at,
+        };
+        let link = LoginLink {
+            digest: [digest; 32],
+            member,
+            expires_at,
+        };
+        house.act(|tx, _| {
+            tx.board_sessions_mut().insert(&session)?;
+            Ok::<_, Failure<()>>(tx.board_sessions_mut().insert_link(&link)?)
+        });
+    }
+    let engine = house.start();
+    let find = |digest| {
+        house.act(|tx, _| {
+            let sessions = tx.board_sessions();
+            let session = sessions.find_by_digest(&[digest; 32])?;
+            let link = sessions.find_link(&[digest; 32])?;
+            Ok::<_, Failure<()>>([session.is_some(), link.is_some()])
+        })
+    };
+    eventually("the end of what has ended", || {
+        (find(1) == [false, false]).then_some(())
+    })
+    .await;
+    assert_eq!(find(2), [true, true]);
     engine.shutdown().await;
 }
 

@@ -28,6 +28,7 @@ mod attachment_contents;
 mod attachment_faults;
 mod attachment_names;
 mod attachments;
+mod board_sessions;
 mod board_tokens;
 mod bodies;
 mod callers;

@@ -16,8 +16,8 @@ pub(crate) struct CalleeArgs {
     )]
     pub(crate) http_allow: Vec<AddressRange>,
 
-    /// Where agents that run elsewhere reach the service, without a path, such as
-    /// `https://workforce.example`; where agents on this machine do when unsaid.
+    /// Where browsers and agents that run elsewhere reach the service, without a path, such as
+    /// `https://workforce.example`; agents use the address of this machine when unsaid.
     #[arg(long, env = "WORKFORCE_PUBLIC_URL", value_parser = public_url, value_name = "URL")]
     pub(crate) public_url: Option<String>,
 }
