@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use crate::board_token::{ServiceArgs, is_this_machine};
+use crate::board_token::{self, ServiceArgs, is_this_machine};
 use crate::logging;
 
 /// The host name under which a browser on this machine keeps its session from other programs.
@@ -69,6 +69,10 @@ fn shown(base: &str) -> String {
     own().unwrap_or_else(|| base.to_owned())
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it opens a browser, and no agent"
+)]
 fn open(link: &str) -> anyhow::Result<()> {
     let name = if cfg!(target_os = "macos") {
         "open"
@@ -76,7 +80,11 @@ fn open(link: &str) -> anyhow::Result<()> {
         "xdg-open"
     };
     let mut program = Program::new(name);
-    program.arg(link).stdin(Stdio::null()).stdout(Stdio::null());
+    program
+        .arg(link)
+        .env_remove(board_token::VARIABLE)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
     let status = program.status().with_context(|| name.to_owned())?;
     anyhow::ensure!(status.success(), "{name} failed: {status}");
     Ok(())

@@ -6,6 +6,6 @@ mod approvals;
 mod companies;
 mod inbox;
 mod issues;
-mod stop;
 mod sign_in;
+mod stop;
 mod support;
