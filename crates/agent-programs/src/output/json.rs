@@ -47,6 +47,11 @@ pub(crate) struct Named<T>(pub(crate) Option<BTreeMap<String, T>>);
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct List<T>(pub(crate) Vec<T>);
 
+/// The amount of dollars that a value of any type tells.
+pub(crate) fn amount(value: &serde_json::Value) -> Option<MicroCents> {
+    Dollars::deserialize(value).ok()?.0
+}
+
 /// A million million tokens: nothing has used as many.
 const LARGEST_COUNT: u64 = 1_000_000_000_000;
 

@@ -23,3 +23,4 @@ mod pi;
 mod recording;
 mod reset_times;
 mod settings;
+mod transcripts;
