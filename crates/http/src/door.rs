@@ -3,7 +3,10 @@
 
 mod session;
 mod system;
+mod files;
+mod run_log;
 mod visit;
+mod worktree;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -24,6 +27,7 @@ use crate::router::{Route, Routed};
 use crate::routes::{self, CreateAgentBody};
 use crate::state::State;
 pub use system::System;
+pub use run_log::LogPiece;
 pub use visit::Visit;
 use visit::text;
 

@@ -63,6 +63,15 @@ pub(crate) struct PathParameters {
 }
 
 impl PathParameters {
+    /// Parameters of these names.
+    pub(crate) fn of<const N: usize>(parameters: [(&str, String); N]) -> Self {
+        let names = parameters.each_ref().map(|(name, _)| (*name).to_owned());
+        Self {
+            names: Arc::new(names),
+            values: parameters.map(|(_, value)| value).into(),
+        }
+    }
+
     /// The parameter of this name.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let place = self.names.iter().position(|it| it == name)?;

@@ -20,8 +20,11 @@ mod secrets;
 mod webhooks;
 
 pub(crate) use agents::CreateAgentBody;
+pub(crate) use approvals::work_to_show;
+pub(crate) use attachments::{add as add_attachment, remove as remove_attachment};
 pub(crate) use events::stream as stream_events;
 pub(crate) use health::{HEALTH_PATH, readiness};
+pub(crate) use runs::log_piece;
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -206,7 +206,12 @@ const PERMISSIONS: &[Permission] = &[
     },
     Permission {
         package: "workforce-board",
-        may_use: &["workforce-domain", "workforce-app", "workforce-http"],
+        may_use: &[
+            "workforce-agent-programs",
+            "workforce-domain",
+            "workforce-app",
+            "workforce-http",
+        ],
         must_not_see: &[
             "diesel",
             "diesel_migrations",

@@ -23,7 +23,10 @@ pub(super) fn read(transcript: &mut Transcript, line: &Value) -> Option<()> {
         }
         ("tool_result", _) => {
             let has_failed = text(line, "/status") != "success";
-            let answer = joined(line.get("output").or_else(|| line.pointer("/error/message")));
+            let answer = joined(
+                line.get("output")
+                    .or_else(|| line.pointer("/error/message")),
+            );
             transcript.answered(text(line, "/tool_id"), answer, has_failed);
         }
         ("result", _) => result(transcript, line),

@@ -73,7 +73,10 @@ fn every_recorded_line_is_understood_or_shown() {
 #[test]
 fn a_text_in_pieces_is_told_once() {
     let whole = deeds(&recorded(AgentProgram::Claude, "full"));
-    assert_eq!(deeds(&recorded(AgentProgram::Claude, "partial_messages")), whole);
+    assert_eq!(
+        deeds(&recorded(AgentProgram::Claude, "partial_messages")),
+        whole
+    );
     // A run that was ended while it spoke.
     let piece = |text: &str| {
         format!(

@@ -66,7 +66,23 @@ const watch = () => {
   else if (!source) open();
 };
 
+// A log grows without events, and is followed by whoever looks at its end.
+const GROWING = "[data-growing]";
+const atEnd = (log) => log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+const follow = async () => {
+  const log = document.querySelector(GROWING);
+  if (!log || document.visibilityState === "hidden") return;
+  const isFollowed = atEnd(log);
+  await refresh();
+  if (isFollowed) log.scrollTop = log.scrollHeight;
+};
+
 if (company) {
+  const log = document.querySelector(GROWING);
+  if (log) {
+    log.scrollTop = log.scrollHeight;
+    setInterval(() => follow().catch(() => sign("Reconnecting", false)), 2 * PAUSE);
+  }
   document.addEventListener("visibilitychange", watch);
   addEventListener("pagehide", close);
   addEventListener("pageshow", watch);

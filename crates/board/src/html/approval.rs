@@ -102,7 +102,7 @@ fn part(name: &str, value: &Value) -> Part {
 }
 
 /// `budgetMonthlyCents` as `budget monthly cents`.
-fn words(name: &str) -> String {
+pub(crate) fn words(name: &str) -> String {
     let mut words = String::new();
     for c in name.chars() {
         if c.is_uppercase() {

@@ -1,14 +1,19 @@
 //! Parts of pages, each of which is markup by construction.
 
 pub(crate) mod approval;
+pub(crate) mod deed;
 pub(crate) mod icon;
+mod log_lines;
 pub(crate) mod markdown;
 pub(crate) mod meter;
 pub(crate) mod money;
 pub(crate) mod need;
+pub(crate) mod output;
 pub(crate) mod people;
+pub(crate) mod size;
 pub(crate) mod status;
 pub(crate) mod steps;
+pub(crate) mod transcript;
 pub(crate) mod when;
 
 /// Filters of the templates.

@@ -102,6 +102,11 @@ impl Staff {
         self.0.get(&id).cloned().unwrap_or_else(Who::nobody_known)
     }
 
+    /// The agent of this id, if there is one.
+    pub(crate) fn known(&self, id: AgentId) -> Option<Who> {
+        self.0.get(&id).cloned()
+    }
+
     /// Whoever wrote or did something; `None` for workforce itself.
     pub(crate) fn author(&self, author: Author) -> Option<Who> {
         match author {

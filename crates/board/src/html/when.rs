@@ -74,6 +74,11 @@ pub(crate) fn time_of_day(at: Timestamp) -> String {
     formatted(at, format_description!("[hour]:[minute]"))
 }
 
+/// The second of an instant in UTC: `13:32:05`.
+pub(crate) fn clock(at: Timestamp) -> String {
+    formatted(at, format_description!("[hour]:[minute]:[second]"))
+}
+
 fn formatted(at: Timestamp, form: &[time::format_description::BorrowedFormatItem<'_>]) -> String {
     let nanos = i128::from(at.micros()) * 1000;
     // Every instant of the domain is one that can be told.

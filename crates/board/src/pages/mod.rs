@@ -12,6 +12,7 @@ mod issues;
 pub(crate) mod login;
 mod new_agent;
 mod new_issue;
+mod run;
 mod runs;
 mod search;
 mod server_settings;
@@ -48,6 +49,7 @@ pub(crate) fn register(pages: Pages) -> Pages {
     let pages = approval::register(pages);
     let pages = runs::register(pages);
     let pages = stop::register(search::register(show_me::register(pages)));
+    let pages = run::register(pages);
     let pages = agents::register(pages);
     let pages = agent::register(pages);
     new_agent::register(pages)

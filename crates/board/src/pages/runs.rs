@@ -1,35 +1,32 @@
-//! The runs of a company, and one of them.
+//! The runs of a company.
 
 use actix_web::HttpResponse;
 use askama::Template;
+use serde::Deserialize;
 use workforce_app::{Context, issues, runs};
-use workforce_domain::id::RunId;
-use workforce_domain::lifecycle::Lifecycle as _;
+use workforce_domain::id::IssueId;
+use workforce_domain::issue::IssueRef;
+use workforce_domain::page::PageRequest;
 use workforce_domain::port::{Reads, RunFilter};
 use workforce_domain::run::{Run, RunStatus};
+use workforce_domain::string_enum::StringEnum as _;
 use workforce_domain::time::Timestamp;
 use workforce_http::door::{Access, Pages, Visit};
-use workforce_http::problem::Problem;
 
-use super::{Gathered, Refused, Told as _, everyone, form_answered, of, show};
-use crate::form::{Filled, Form};
+use super::{Gathered, Refused, Told as _, everyone, of, show};
 use crate::html::filters;
 use crate::html::people::{Staff, Who};
 use crate::html::status::{Pill, why_woken};
 use crate::html::when::{self, Ago};
 use crate::links::Links;
+use crate::older;
 use crate::shell::{Asked, Shell};
 
 /// So many rows.
 const SHOWN: usize = 50;
 
-const ONE: &str = "/c/{prefix}/runs/{run}";
-
 pub(super) fn register(pages: Pages) -> Pages {
-    pages
-        .get("/c/{prefix}/runs", Access::Board, list)
-        .get(ONE, Access::Board, run)
-        .post(ONE, Access::Board, cancel)
+    pages.get("/c/{prefix}/runs", Access::Board, list)
 }
 
 /// A run in a list.
@@ -77,7 +74,7 @@ pub(crate) fn rows(
 }
 
 /// How long a run takes or took; nothing of one that did not start.
-fn took(run: &Run, now: Timestamp) -> String {
+pub(super) fn took(run: &Run, now: Timestamp) -> String {
     let Some(started) = run.started_at else {
         return String::new();
     };
@@ -88,146 +85,109 @@ fn took(run: &Run, now: Timestamp) -> String {
     }
 }
 
+/// Which runs are wanted, as the address says it.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+struct Wanted {
+    agent: String,
+    status: String,
+    issue: String,
+    after: String,
+}
+
+/// A value of the filter, with its word.
+struct Choice {
+    value: String,
+    word: String,
+    is_chosen: bool,
+}
+
 #[derive(Template)]
 #[template(path = "pages/runs.html")]
 struct RunsPage {
     shell: Shell,
     rows: Vec<Row>,
-    is_cut: bool,
+    agents: Vec<Choice>,
+    statuses: Vec<Choice>,
+    issue: String,
+    is_filtered: bool,
+    older: Option<String>,
 }
 
 async fn list(visit: Visit) -> HttpResponse {
     let asked = Asked::of(&visit);
-    show(&visit, move |reads, ctx| gather_list(reads, ctx, &asked)).await
-}
-
-fn gather_list(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<RunsPage> {
-    let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
-    let staff = Staff::of(&everyone(reads, ctx, id, true)?);
-    let page = runs::list(reads, ctx, id, &RunFilter::default(), &of(SHOWN)).told()?;
-    Ok(RunsPage {
-        rows: rows(reads, ctx, &asked.links(), &staff, &page.items)?,
-        is_cut: page.next.is_some(),
-        shell: Shell::gather(reads, ctx, asked, &company, "runs")?,
+    let wanted: Wanted = serde_html_form::from_str(visit.query()).unwrap_or_default();
+    show(&visit, move |reads, ctx| {
+        gather(reads, ctx, &asked, &wanted)
     })
-}
-
-#[derive(Template)]
-#[template(path = "pages/run.html")]
-struct RunPage {
-    shell: Shell,
-    link: String,
-    verdict: String,
-    row: Row,
-    error: Option<String>,
-    said: Option<String>,
-    exit_code: Option<i32>,
-    prompt_bytes: Option<i32>,
-    log_bytes: i64,
-    log: String,
-    is_live: bool,
-    form: Filled,
-}
-
-/// The run that a page is about.
-#[derive(Clone)]
-struct About {
-    asked: Asked,
-    id: Option<RunId>,
-}
-
-impl About {
-    fn of(visit: &Visit) -> Self {
-        Self {
-            asked: Asked::of(visit),
-            id: visit.parameter("run").parse().ok(),
-        }
-    }
-
-    /// The run, if it is one of the company in the address.
-    fn run(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<Run> {
-        let company = self.asked.company(reads, ctx)?;
-        let id = self.id.ok_or_else(|| Refused::missing("run"))?;
-        let run = runs::get_with_log(reads, ctx, id).told()?;
-        if run.company == company.company.id {
-            Ok(run)
-        } else {
-            Err(Refused::missing("run"))
-        }
-    }
-}
-
-async fn run(visit: Visit) -> HttpResponse {
-    let (about, form) = (About::of(&visit), Filled::blank(&visit));
-    show(&visit, move |reads, ctx| gather(reads, ctx, &about, &form)).await
+    .await
 }
 
 fn gather(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
-    about: &About,
-    form: &Filled,
-) -> Gathered<RunPage> {
-    let asked = &about.asked;
+    asked: &Asked,
+    wanted: &Wanted,
+) -> Gathered<RunsPage> {
     let company = asked.company(reads, ctx)?;
-    let run = about.run(reads, ctx)?;
-    let staff = Staff::of(&everyone(reads, ctx, company.company.id, true)?);
+    let id = company.company.id;
+    let agents = everyone(reads, ctx, id, true)?;
+    let chosen = agents
+        .iter()
+        .find(|view| view.agent.url_key == wanted.agent);
+    let status = RunStatus::parse(&wanted.status);
+    let filter = RunFilter {
+        agent: chosen.map(|view| view.agent.id),
+        issue: match wanted.issue.trim() {
+            "" => None,
+            key => Some(issue(reads, ctx, key)?),
+        },
+        statuses: status.into_iter().collect(),
+    };
+    let request = PageRequest {
+        after: older::place(&wanted.after),
+        ..of(SHOWN)
+    };
+    let page = runs::list(reads, ctx, id, &filter, &request).told()?;
     let links = asked.links();
-    let all = rows(reads, ctx, &links, &staff, std::slice::from_ref(&run))?;
-    let row = all
-        .into_iter()
-        .next()
-        .ok_or_else(|| Refused::missing("run"))?;
-    Ok(RunPage {
-        link: links.run(run.id),
-        verdict: verdict(&run, &row),
-        row,
-        error: run.error.clone(),
-        said: run.result_text.clone(),
-        exit_code: run.exit_code,
-        prompt_bytes: run.prompt_bytes,
-        log_bytes: run.log_bytes,
-        log: run.log_tail.clone().unwrap_or_default(),
-        is_live: !run.status.is_terminal(),
-        form: form.clone(),
+    Ok(RunsPage {
+        rows: rows(reads, ctx, &links, &Staff::of(&agents), &page.items)?,
+        agents: agents
+            .iter()
+            .map(|view| Choice {
+                value: view.agent.url_key.clone(),
+                word: view.agent.name.to_string(),
+                is_chosen: view.agent.url_key == wanted.agent,
+            })
+            .collect(),
+        statuses: RunStatus::ALL
+            .iter()
+            .map(|status| Choice {
+                value: status.to_string(),
+                word: Pill::of_run(*status).word().to_owned(),
+                is_chosen: status.as_str() == wanted.status,
+            })
+            .collect(),
+        issue: wanted.issue.clone(),
+        is_filtered: filter != RunFilter::default(),
+        older: page.next.map(|next| {
+            let query = [
+                ("agent", wanted.agent.as_str()),
+                ("status", &wanted.status),
+                ("issue", &wanted.issue),
+                ("after", &older::mark(&next)),
+            ];
+            let kept = query.iter().filter(|(_, value)| !value.is_empty());
+            let query = serde_html_form::to_string(kept.collect::<Vec<_>>());
+            format!("{}?{}", links.runs(), query.unwrap_or_default())
+        }),
         shell: Shell::gather(reads, ctx, asked, &company, "runs")?,
     })
 }
 
-/// What became of a run, as a headline.
-fn verdict(run: &Run, row: &Row) -> String {
-    let (name, took) = (&row.who.name, &row.took);
-    match run.status {
-        RunStatus::Queued => format!("{name} is to start"),
-        RunStatus::Running => format!("{name} works since {took}"),
-        RunStatus::Succeeded => format!("{name} succeeded after {took}"),
-        RunStatus::Failed => format!("{name} failed after {took}"),
-        RunStatus::TimedOut => format!("{name} ran out of time after {took}"),
-        RunStatus::Cancelled => format!("{name} was stopped"),
-    }
-}
-
-async fn cancel(visit: Visit) -> HttpResponse {
-    let form = Form::of(&visit);
-    let done = cancelled(&visit, &form).await;
-    let about = About::of(&visit);
-    form_answered(&visit, form, done, move |reads, ctx, filled| {
-        gather(reads, ctx, &about, filled)
-    })
-    .await
-}
-
-async fn cancelled(visit: &Visit, form: &Form) -> Result<String, Problem> {
-    let place = visit.path().to_owned();
-    let done = visit.act(
-        form.key(),
-        About::of(visit),
-        |tx, ctx, about: &About| {
-            let run = about.run(tx.reads(), ctx)?;
-            runs::cancel(tx, ctx, run.id).told().map(drop)
-        },
-        move |()| place.clone(),
-    );
-    done.await
+/// The issue of this name.
+fn issue(reads: &mut dyn Reads, ctx: &Context<'_>, key: &str) -> Gathered<IssueId> {
+    let missing = || Refused::missing("issue");
+    let name = IssueRef::parse(key).ok_or_else(missing)?;
+    issues::id_of(reads, ctx, &name)?.ok_or_else(missing)
 }

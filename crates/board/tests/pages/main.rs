@@ -8,4 +8,6 @@ mod inbox;
 mod issues;
 mod sign_in;
 mod stop;
+mod logs;
+mod runs;
 mod support;

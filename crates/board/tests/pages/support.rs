@@ -12,17 +12,21 @@ use ureq::http::{HeaderMap, Request};
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
 use workforce_domain::id::InstanceId;
 use workforce_domain::mocks::{
-    MockAdapterChecks, MockEngineSignal, MockForgeWebhooks, MockGovernedWork, MockRunLogs,
+    MockAdapterChecks, MockEngineSignal, MockForgeWebhooks, MockGovernedWork,
 };
 use workforce_domain::port::Clock;
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
 
+use crate::logs::Logs;
+
 /// A running server, stopped when dropped.
 pub(crate) struct Board {
     base: String,
     client: ureq::Agent,
+    /// What runs have written.
+    pub(crate) logs: Arc<Logs>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     _folders: [TempDir; 2],
@@ -125,6 +129,7 @@ impl Board {
         let mut governed = MockGovernedWork::new();
         let server: InstanceId = ports::ids().next().into();
         governed.expect_server().return_const(server);
+        let logs = Arc::new(Logs::default());
         let all = Ports {
             store: store.shared(),
             clock,
@@ -133,7 +138,7 @@ impl Board {
             vault: ports::vault(),
             prices: ports::prices(),
             instructions: ports::instruction_files(folders[0].path()),
-            logs: Arc::new(MockRunLogs::new()),
+            logs: Arc::clone(&logs) as _,
             objects: ports::objects(folders[1].path()),
             engine: Arc::new(engine),
             adapters: Arc::new(MockAdapterChecks::new()),
@@ -169,6 +174,7 @@ impl Board {
         Self {
             base,
             client: config.new_agent(),
+            logs,
             handle: receiver.recv().unwrap(),
             thread: Some(thread),
             _folders: folders,

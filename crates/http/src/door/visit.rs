@@ -74,8 +74,7 @@ impl Visit {
         connection: StreamedRequest,
     ) -> Result<Self, (Self, Problem)> {
         if !self.comes_from_here() {
-            let detail = "a form is taken from pages of this server only";
-            return Err((self, Problem::new(Code::OriginForbidden, detail)));
+            return Err((self, Self::from_elsewhere()));
         }
         match receive(self.request_context(None), connection, "a form").await {
             Ok((rqctx, _slot)) => Ok(Self(Rc::new(Visitor {
@@ -89,9 +88,14 @@ impl Visit {
         }
     }
 
+    pub(super) fn from_elsewhere() -> Problem {
+        let detail = "a form is taken from pages of this server only";
+        Problem::new(Code::OriginForbidden, detail)
+    }
+
     /// Whether a page of this server sends the form. Where the browser does not say so, its origin
     /// does.
-    fn comes_from_here(&self) -> bool {
+    pub(super) fn comes_from_here(&self) -> bool {
         let header = |name| text(&self.0.head, name);
         match header(HeaderName::from_static("sec-fetch-site")) {
             Some(site) => site == "same-origin",

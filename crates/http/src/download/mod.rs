@@ -12,7 +12,7 @@ use actix_web::body::SizedStream;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
-use actix_web::{HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use data_encoding::HEXLOWER;
 use futures_util::{Stream, StreamExt, stream};
 use workforce_app::{Code, Codes};
@@ -22,7 +22,6 @@ use workforce_domain::port::ObjectError;
 use crate::problem::Problem;
 use crate::request_context::RequestContext;
 use crate::state::State;
-use crate::streamed_request::StreamedRequest;
 use range::Part;
 
 /// So many bytes are read at a time, and held for each reader.
@@ -43,25 +42,20 @@ pub(crate) const SEND: Codes = Codes::of(&[Code::AttachmentMissing, Code::RangeN
 /// Answers a request for the content of an attachment.
 pub(crate) async fn send(
     rqctx: &RequestContext,
-    connection: &StreamedRequest,
+    request: &HttpRequest,
     attachment: &Attachment,
 ) -> HttpResponse {
     let length = u64::try_from(attachment.asset.byte_size).unwrap_or_default();
     let etag = format!("\"{}\"", HEXLOWER.encode(&attachment.asset.sha256));
-    let is_known = connection
-        .header(header::IF_NONE_MATCH)
-        .is_some_and(|list| range::names(list, &etag));
+    let header = |name| request.headers().get(name)?.to_str().ok();
+    let is_known = header(header::IF_NONE_MATCH).is_some_and(|list| range::names(list, &etag));
     if is_known {
         return head(StatusCode::NOT_MODIFIED, attachment, &etag).finish();
     }
-    let is_head = connection.head.method() == Method::HEAD;
+    let is_head = request.method() == Method::HEAD;
     // A part of other bytes than the caller has would be of no use to it.
-    let is_same = connection
-        .header(header::IF_RANGE)
-        .is_none_or(|tag| tag.trim() == etag);
-    let wanted = connection
-        .header(header::RANGE)
-        .filter(|_range| is_same && !is_head);
+    let is_same = header(header::IF_RANGE).is_none_or(|tag| tag.trim() == etag);
+    let wanted = header(header::RANGE).filter(|_range| is_same && !is_head);
     let (status, bytes) = match range::part(wanted, length) {
         Part::Whole => (StatusCode::OK, 0..length),
         Part::Bytes(bytes) => (StatusCode::PARTIAL_CONTENT, bytes),

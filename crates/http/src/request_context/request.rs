@@ -130,6 +130,11 @@ impl Request {
         self.session = None;
     }
 
+    /// The same request as one whose path has these parameters.
+    pub(crate) fn with_parameters(mut self, parameters: PathParameters) -> Self {
+        self.parameters = parameters;
+    }
+
     /// What the caller presents as credentials.
     pub(crate) fn presented(&self) -> Presented<'_> {
         Presented {

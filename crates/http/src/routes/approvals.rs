@@ -20,6 +20,7 @@ use crate::precondition;
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
+pub(crate) use actions::work_to_show;
 use bodies::ApprovalBody;
 
 const TAG: &str = "Approvals";

@@ -60,7 +60,7 @@ struct UploadForm {
     tag = TAG, operation_id = "addAttachment",
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, description = "The attachment.", body = AttachmentBody)))]
-async fn add(rqctx: RequestContext, connection: StreamedRequest) -> HttpResponse {
+pub(crate) async fn add(rqctx: RequestContext, connection: StreamedRequest) -> HttpResponse {
     let admitted = rqctx
         .preflight(
             |rq| Ok((rq.id("companyId")?, issue_ref(rq)?)),
@@ -224,7 +224,7 @@ async fn content(rqctx: RequestContext, connection: StreamedRequest) -> HttpResp
         )
         .await;
     match found {
-        Ok((rqctx, attachment)) => download::send(&rqctx, &connection, &attachment).await,
+        Ok((rqctx, attachment)) => download::send(&rqctx, &connection.head, &attachment).await,
         Err(answer) => answer,
     }
 }
@@ -233,7 +233,7 @@ async fn content(rqctx: RequestContext, connection: StreamedRequest) -> HttpResp
 #[utoipa::path(delete, path = "/api/attachments/{attachmentId}", tag = TAG,
     operation_id = "deleteAttachment",
     responses((status = 200, description = "It is gone.", body = Done)))]
-async fn remove(rqctx: RequestContext) -> HttpResponse {
+pub(crate) async fn remove(rqctx: RequestContext) -> HttpResponse {
     // As above: what was begun goes to its end.
     let request_id = rqctx.request.request_id.clone();
     let removed = actix_web::rt::spawn(remove_wholly(rqctx).in_current_span());

@@ -9,6 +9,8 @@ mod log_stream;
 mod of_issue;
 mod wakeup;
 
+pub(crate) use log::piece as log_piece;
+
 use actix_web::HttpResponse;
 use serde::Deserialize;
 use utoipa::ToSchema;

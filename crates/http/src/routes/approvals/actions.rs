@@ -1,11 +1,12 @@
 use actix_web::HttpResponse;
 use serde::Deserialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 use workforce_app::Context;
 use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide, execution};
 use workforce_domain::Document;
-use workforce_domain::actor::CompanyOwned;
-use workforce_domain::id::ApprovalId;
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
+use workforce_domain::id::{ApprovalId, IssueId};
 use workforce_domain::port::{CarryOutError, Failure, Tx};
 
 use super::bodies::ApprovalBody;
@@ -14,6 +15,7 @@ use crate::access_rules::Access;
 use crate::endpoints::Endpoints;
 use crate::problem::Problem;
 use crate::request_context::{Request, RequestContext};
+use crate::state::State;
 
 pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     endpoints
@@ -165,18 +167,9 @@ async fn resubmit(rqctx: RequestContext) -> HttpResponse {
     };
     let mut work = None;
     if let Some(issue) = pushed {
-        let governed = &rqctx.state.ports.governed;
-        match governed.sync(issue.scope(), issue.id).await {
-            Ok(shown) => work = Some(shown),
-            // Its agent was told, and says when it is done.
-            Err(CarryOutError::Step(failure)) if failure.fault.is_for_agent() => {
-                work = Some(Vec::new());
-            }
-            // As while its agent works.
-            Err(CarryOutError::Step(_) | CarryOutError::Overtaken) => {}
-            Err(error @ CarryOutError::Store(_)) => {
-                return rqctx.refuse(Problem::not_carried_out(error));
-            }
+        match work_to_show(&rqctx.state, issue.scope(), issue.id).await {
+            Ok(shown) => work = shown,
+            Err(problem) => return rqctx.refuse(problem),
         }
     }
     rqctx
@@ -188,6 +181,26 @@ async fn resubmit(rqctx: RequestContext) -> HttpResponse {
             answer,
         )
         .await
+}
+
+/// Brings the work of an issue together before it is shown to the board again: what there is to be
+/// shown, or `None` where that is not known now.
+///
+/// # Errors
+/// The store failed.
+pub(crate) async fn work_to_show(
+    state: &State,
+    company: CompanyScope,
+    issue: IssueId,
+) -> Result<Option<Vec<Value>>, Problem> {
+    match state.ports.governed.sync(company, issue).await {
+        Ok(shown) => Ok(Some(shown)),
+        // Its agent was told, and says when it is done.
+        Err(CarryOutError::Step(failure)) if failure.fault.is_for_agent() => Ok(Some(Vec::new())),
+        // As while its agent works.
+        Err(CarryOutError::Step(_) | CarryOutError::Overtaken) => Ok(None),
+        Err(error @ CarryOutError::Store(_)) => Err(Problem::not_carried_out(error)),
+    }
 }
 
 /// Withdraws an approval: whoever asked for it, or the board.

@@ -138,7 +138,7 @@ fn write_lines(state: &State, mut run: Run, span: (u64, u64)) -> Result<Bytes, P
 }
 
 /// The piece of so many bytes from an offset on, and what is said after it.
-fn piece(
+pub(crate) fn piece(
     state: &State,
     run: &mut Run,
     (offset, limit): (u64, u64),

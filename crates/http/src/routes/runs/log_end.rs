@@ -7,7 +7,7 @@ const ELSEWHERE: &str = "the log lies on another server; this is what the run ke
 
 /// What is said after a piece of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LogEnd {
+pub(crate) struct LogEnd {
     /// Where the next piece begins, in bytes.
     pub(super) next_offset: u64,
     /// Whether the run has ended and nothing it wrote follows, here or on another
@@ -15,7 +15,7 @@ pub(super) struct LogEnd {
     pub(super) complete: bool,
     /// Why the log cannot be read here, when the run wrote one and this server has
     /// none of it.
-    pub(super) note: Option<&'static str>,
+    pub(crate) note: Option<&'static str>,
 }
 
 impl LogEnd {
