@@ -113,6 +113,16 @@ impl Transcript {
         }
     }
 
+    /// What went wrong, also where the agent said it just now.
+    fn fails(&mut self, why: String) {
+        self.end_text();
+        let said = Passage::Said(why);
+        self.passages.pop_if(|last| last.passage == said);
+        if let Passage::Said(why) = said {
+            self.put(Passage::Failed(why));
+        }
+    }
+
     /// A call of a tool, unless it was told before.
     fn calls(&mut self, id: &str, tool: &str, input: &Value) {
         if id.is_empty() || self.call(id).is_none() {

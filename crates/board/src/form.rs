@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Switch,
     /// Ticked; left out when it is not.
     Ticked,
+    /// All values that were chosen, as a list.
+    Several,
 }
 
 /// What was sent with a form.
@@ -44,6 +46,12 @@ impl Form {
     pub(crate) fn text(&self, name: &str) -> &str {
         let mut found = self.fields.iter().filter(|(its, _)| its == name);
         found.next().map_or("", |(_, value)| value.trim())
+    }
+
+    /// All values of a field.
+    fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let found = self.fields.iter().filter(move |(its, _)| its == name);
+        found.map(|(_, value)| value.trim())
     }
 
     /// Under which the same form is taken once.
@@ -82,6 +90,7 @@ impl Form {
                         return Err(fault(name, message));
                     }
                 },
+                Kind::Several => self.all(name).filter(|it| !it.is_empty()).collect(),
                 Kind::Switch | Kind::Ticked => json!(!text.is_empty()),
             };
             put(&mut command, name, value);
@@ -152,6 +161,12 @@ impl Filled {
             key: visit.new_key(),
             ..Self::default()
         }
+    }
+
+    /// The same with a field filled in.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.form.fields.push((name.to_owned(), value.to_owned()));
+        self
     }
 
     /// A form that was refused.

@@ -103,9 +103,6 @@ fn result(transcript: &mut Transcript, line: &Value) {
         ],
         &["/usage/output_tokens"],
     );
-    if let Some(usage) = usage {
-        transcript.put(Passage::Used(usage));
-    }
     // What it ended with is the last thing it said.
     if line.get("is_error").and_then(Value::as_bool) == Some(true) {
         let errors = list(line, "/errors").iter().filter_map(Value::as_str);
@@ -117,6 +114,9 @@ fn result(transcript: &mut Transcript, line: &Value) {
         } else {
             errors.join("; ")
         };
-        transcript.put(Passage::Failed(why));
+        transcript.fails(why);
+    }
+    if let Some(usage) = usage {
+        transcript.put(Passage::Used(usage));
     }
 }

@@ -2,9 +2,13 @@
 
 use serde_json::Value;
 use workforce_domain::approval::{Approval, ApprovalType};
+use workforce_domain::money::Cents;
 use workforce_domain::{Document, JsonMap};
 
 use super::markdown::Prose;
+use super::money::Dollars;
+use super::output::Output;
+use super::people::Staff;
 
 /// The longest title that is made of a payload.
 const LONGEST: usize = 120;
@@ -63,17 +67,25 @@ pub(crate) enum Part {
     /// Something short.
     Fact(String, String),
     /// Anything else, as JSON.
-    Data(String, String),
+    Data(String, Output),
 }
 
 /// A text is told as one from this length on.
 const LONG: usize = 80;
 
+/// What is shown in another way, and so is no part.
+const ELSEWHERE: [&str; 1] = ["resolvedWorkspaces"];
+
+/// The longest data that is shown of a part, in bytes.
+const LONGEST_DATA: usize = 8 * 1024;
+
 /// The parts of a payload, short ones first.
-pub(crate) fn parts(payload: &Document) -> Vec<Part> {
-    let mut parts: Vec<Part> = payload
+pub(crate) fn parts(payload: &Document, staff: &Staff) -> Vec<Part> {
+    let shown = payload
         .iter()
-        .map(|(name, value)| part(name, value))
+        .filter(|(name, _)| !ELSEWHERE.contains(&name.as_str()));
+    let mut parts: Vec<Part> = shown
+        .map(|(name, value)| part(name, value, staff))
         .collect();
     parts.sort_by_key(|part| match part {
         Part::Fact(..) => 0,
@@ -83,20 +95,32 @@ pub(crate) fn parts(payload: &Document) -> Vec<Part> {
     parts
 }
 
-fn part(name: &str, value: &Value) -> Part {
-    let name = words(name);
+fn part(name: &str, value: &Value, staff: &Staff) -> Part {
+    if let Some(cents) = name.strip_suffix("Cents")
+        && let Some(amount) = value.as_i64().and_then(|it| Cents::from_cents(it).ok())
+    {
+        return Part::Fact(words(cents), Dollars(amount).to_string());
+    }
+    let name = words(name.trim_end_matches("Id"));
     match value {
         Value::String(text) if text.len() >= LONG || text.contains('\n') => {
             Part::Text(name, Prose::new(text))
         }
-        Value::String(text) => Part::Fact(name, text.clone()),
+        Value::String(text) => {
+            let agent = text.parse().ok().and_then(|id| staff.known(id));
+            Part::Fact(name, agent.map_or_else(|| text.clone(), |who| who.name))
+        }
         Value::Null => Part::Fact(name, "none".to_owned()),
         Value::Bool(true) => Part::Fact(name, "yes".to_owned()),
         Value::Bool(false) => Part::Fact(name, "no".to_owned()),
         Value::Number(number) => Part::Fact(name, number.to_string()),
         other => Part::Data(
             name,
-            serde_json::to_string_pretty(other).unwrap_or_default(),
+            Output::cut(
+                &serde_json::to_string_pretty(other).unwrap_or_default(),
+                LONGEST_DATA,
+            )
+            .0,
         ),
     }
 }

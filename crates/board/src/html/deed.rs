@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use workforce_domain::activity::{Action, Activity};
+use workforce_domain::id::AgentId;
 use workforce_domain::issue::{IssueStatus, Priority};
 use workforce_domain::money::Cents;
 use workforce_domain::string_enum::StringEnum as _;
@@ -14,7 +15,7 @@ use super::status::{of_priority, word};
 /// The longest value that is told, in characters.
 const LONGEST: usize = 120;
 
-/// The beginnings of the names of fields that hold long texts, whose change is told alone.
+/// The beginnings of the names of fields whose values are too long to be told.
 const LONG: [&str; 1] = ["description"];
 
 /// Something that was done.
@@ -28,7 +29,7 @@ pub(crate) struct Deed {
 /// A field that was changed.
 pub(crate) struct Change {
     pub(crate) field: String,
-    /// What it was and what it became; `None` for a text that is too long to be told.
+    /// What it was and what it became; `None` where only the change is told.
     pub(crate) values: Option<(String, String)>,
 }
 
@@ -41,7 +42,7 @@ impl Deed {
             words: told(activity),
             changes: changes
                 .map(|(field, change)| Change {
-                    field: words(field.trim_end_matches("Id")),
+                    field: words(&field.replace("Ids", "s").replace("Id", "")),
                     values: values(field, change, staff),
                 })
                 .collect(),
@@ -61,8 +62,22 @@ fn who(activity: &Activity, staff: &Staff) -> Option<Who> {
 
 fn values(field: &str, change: &Value, staff: &Staff) -> Option<(String, String)> {
     let is_long = LONG.iter().any(|long| field.starts_with(long));
-    let value = |side| value(change.get(side).unwrap_or(&Value::Null), staff);
-    (!is_long).then(|| (value("from"), value("to")))
+    let side = |side| change.get(side).unwrap_or(&Value::Null);
+    let (from, to) = (side("from"), side("to"));
+    let is_told = !is_long && !names_others(from, staff) && !names_others(to, staff);
+    is_told.then(|| (value(from, staff), value(to, staff)))
+}
+
+/// Whether a value names things whose names are not known here.
+fn names_others(value: &Value, staff: &Staff) -> bool {
+    match value {
+        Value::String(text) => {
+            let id: Option<AgentId> = text.parse().ok();
+            id.is_some_and(|id| staff.known(id).is_none())
+        }
+        Value::Array(values) => values.iter().any(|it| names_others(it, staff)),
+        _ => false,
+    }
 }
 
 fn value(value: &Value, staff: &Staff) -> String {

@@ -1,7 +1,9 @@
 //! Parts of pages, each of which is markup by construction.
 
 pub(crate) mod approval;
+pub(crate) mod changes;
 pub(crate) mod deed;
+pub(crate) mod diff;
 pub(crate) mod icon;
 mod log_lines;
 pub(crate) mod markdown;

@@ -39,6 +39,11 @@ impl Output {
         (Self::new(begin), left.len())
     }
 
+    /// The text itself, which is no markup.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.trim().is_empty()
     }

@@ -162,6 +162,9 @@ fn row(mark: u64, at: Option<Timestamp>, passage: Passage) -> Option<Row> {
 
 /// Tells what was used beside the row that used it.
 fn note_use(rows: &mut Vec<Row>, mark: u64, at: Option<Timestamp>, usage: Usage) {
+    if usage.tokens.is_zero() {
+        return;
+    }
     let words = tokens(usage);
     match rows.last_mut() {
         Some(row) if row.used.is_empty() => row.used = words,

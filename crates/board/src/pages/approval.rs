@@ -1,21 +1,32 @@
-//! One approval: what it asks for, what deserves a second look, and the decision.
+//! One approval: what it asks for, what changed of it, what deserves a second look, and the
+//! decision.
+
+mod decision;
+pub(crate) mod work;
 
 use actix_web::HttpResponse;
 use askama::Template;
-use workforce_app::approvals::{self, ApprovalError, ApprovalView, Decide, execution};
+use serde::Deserialize;
+use workforce_app::approvals::{self, ApprovalError, ApprovalView};
 use workforce_app::companies::CompanyView;
+use workforce_app::tickets::{self, WorktreeView};
 use workforce_app::{Context, Failure};
-use workforce_domain::actor::CompanyOwned;
-use workforce_domain::approval::{ApprovalStatus, ApprovalType};
-use workforce_domain::id::ApprovalId;
-use workforce_domain::port::{Reads, Tx};
+use workforce_domain::approval::{Approval, ApprovalStatus, ExecutionStepRecord};
+use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
+use workforce_domain::issue::IssueRef;
+use workforce_domain::page::Order;
+use workforce_domain::port::Reads;
 use workforce_http::door::{Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
-use super::{Gathered, Refused, Told as _, everyone, form_answered, show};
-use crate::form::{Filled, Form, Kind};
+use self::work::{Repository, Work};
+use super::{Gathered, Refused, Told as _, everyone, of};
+use crate::answer;
+use crate::form::{Filled, Form};
 use crate::html::approval::{Part, kind, parts, subject};
+use crate::html::changes::{self, Changed, How};
 use crate::html::filters;
+use crate::html::markdown::Prose;
 use crate::html::people::{Staff, Who};
 use crate::html::status::Pill;
 use crate::html::when::Ago;
@@ -23,18 +34,72 @@ use crate::shell::{Asked, Shell};
 
 const PATH: &str = "/c/{prefix}/approvals/{approval}";
 
-const FIELDS: &[(&str, Kind)] = &[("decisionNote", Kind::Text), ("force", Kind::Ticked)];
+/// So many entries of the history and comments are shown.
+const SHOWN: usize = 50;
 
 pub(super) fn register(pages: Pages) -> Pages {
     pages
         .get(PATH, Access::Board, approval)
-        .post(PATH, Access::Board, decide)
+        .post(PATH, Access::Board, decision::decide)
+        .post(&format!("{PATH}/comments"), Access::Board, decision::say)
+        .post(
+            &format!("{PATH}/resubmit"),
+            Access::Board,
+            decision::resubmit,
+        )
+}
+
+/// A comment on an approval.
+struct Comment {
+    who: Option<Who>,
+    text: Prose,
+    at: Ago,
+}
+
+/// Something that happened to it.
+struct Event {
+    words: String,
+    note: Option<String>,
+    at: Ago,
 }
 
 #[derive(Template)]
 #[template(path = "pages/approval.html")]
 struct ApprovalPage {
     shell: Shell,
+    found: Found,
+    repositories: Vec<Repository>,
+    work: Option<Work>,
+    forms: Forms,
+}
+
+impl ApprovalPage {
+    /// Whether a repository is not as it should be, and the board may approve all the same.
+    fn can_force(&self) -> bool {
+        self.repositories.iter().any(Repository::can_be_forced)
+    }
+}
+
+/// The forms of the page.
+#[derive(Clone)]
+struct Forms {
+    decision: Filled,
+    comment: Filled,
+    again: Filled,
+}
+
+impl Forms {
+    fn blank(visit: &Visit) -> Self {
+        Self {
+            decision: Filled::blank(visit),
+            comment: Filled::blank(visit),
+            again: Filled::blank(visit),
+        }
+    }
+}
+
+/// What the store tells of an approval.
+struct Found {
     link: String,
     subject: String,
     kind: &'static str,
@@ -44,16 +109,29 @@ struct ApprovalPage {
     resubmitted: i32,
     revision: i32,
     parts: Vec<Part>,
+    /// What changed since it was last submitted.
+    changed: Vec<Changed>,
     /// Where, and why, something deserves a second look.
     marks: Vec<(String, String)>,
     /// The issues it is about, by what they are called and their address.
     issues: Vec<(String, String)>,
-    events: Vec<(String, Ago)>,
+    events: Vec<Event>,
+    comments: Vec<Comment>,
+    steps: Vec<ExecutionStepRecord>,
+    payload: String,
     is_open: bool,
-    can_force: bool,
+    is_revised: bool,
     /// What went wrong while it was carried out.
     failed: Option<String>,
-    form: Filled,
+    plan: Option<Approval>,
+    worktree: Option<WorktreeView>,
+}
+
+impl Found {
+    /// To whom a note goes.
+    fn asker(&self) -> &str {
+        self.who.as_ref().map_or("workforce", |who| &who.name)
+    }
 }
 
 /// The approval that a page is about.
@@ -61,13 +139,24 @@ struct ApprovalPage {
 struct About {
     asked: Asked,
     id: Option<ApprovalId>,
+    /// Another worktree than the first.
+    worktree: Option<ExecutionWorkspaceId>,
+}
+
+/// Which worktree is wanted, as the address says it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Wanted {
+    worktree: String,
 }
 
 impl About {
     fn of(visit: &Visit) -> Self {
+        let wanted: Wanted = serde_html_form::from_str(visit.query()).unwrap_or_default();
         Self {
             asked: Asked::of(visit),
             id: visit.parameter("approval").parse().ok(),
+            worktree: wanted.worktree.parse().ok(),
         }
     }
 
@@ -89,16 +178,55 @@ impl About {
 }
 
 async fn approval(visit: Visit) -> HttpResponse {
-    let (about, form) = (About::of(&visit), Filled::blank(&visit));
-    show(&visit, move |reads, ctx| gather(reads, ctx, &about, &form)).await
+    match page(&visit, Forms::blank(&visit)).await {
+        Ok(page) => answer::page(&page),
+        Err(problem) => answer::refused(&visit, &problem),
+    }
 }
 
-fn gather(
-    reads: &mut dyn Reads,
-    ctx: &Context<'_>,
-    about: &About,
-    form: &Filled,
-) -> Gathered<ApprovalPage> {
+/// Leads back to the page, or shows it with the form that was refused.
+async fn answered(
+    visit: &Visit,
+    form: Form,
+    done: Result<String, Problem>,
+    place: impl Fn(Filled, Forms) -> Forms,
+) -> HttpResponse {
+    let problem = match done {
+        Ok(place) => return answer::lead_to(&place),
+        Err(problem) => problem,
+    };
+    let forms = place(Filled::refused(form, &problem, visit), Forms::blank(visit));
+    match page(visit, forms).await {
+        Ok(page) => answer::with_status(problem.status(), &page),
+        Err(problem) => answer::refused(visit, &problem),
+    }
+}
+
+async fn page(visit: &Visit, forms: Forms) -> Result<ApprovalPage, Problem> {
+    let about = About::of(visit);
+    let look = visit.look(move |reads, ctx| gather(reads, ctx, &about));
+    let (shell, mut found) = look.await?;
+    let repositories = match &found.plan {
+        Some(plan) => Repository::all(visit, plan).await?,
+        None => Vec::new(),
+    };
+    let work = match found.worktree.take() {
+        Some(view) => {
+            let link = format!("{}?worktree={}&", found.link, view.record.id);
+            Some(Work::read(visit, view, &link).await)
+        }
+        None => None,
+    };
+    Ok(ApprovalPage {
+        shell,
+        found,
+        repositories,
+        work,
+        forms,
+    })
+}
+
+fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, about: &About) -> Gathered<(Shell, Found)> {
     let asked = &about.asked;
     let (company, view) = about.find(reads, ctx)?;
     let id = company.company.id;
@@ -106,9 +234,20 @@ fn gather(
     let agents = everyone(reads, ctx, id, true)?;
     let staff = Staff::of(&agents);
     let linked = approvals::issues(reads, ctx, approval.id).told()?;
+    let history = approvals::history(reads, ctx, approval.id, &of(SHOWN)).told()?;
+    let mut payloads = history.items.iter().filter_map(|it| it.payload.as_ref());
+    let (last, before) = (payloads.next_back(), payloads.next_back());
+    let said = approvals::comments(reads, ctx, approval.id, Order::Ascending, &of(SHOWN)).told()?;
     let links = asked.links();
-    let failed = view.execution.as_ref().and_then(|it| it.error.clone());
-    Ok(ApprovalPage {
+    let plan = approvals::undecided_plan(reads, ctx, approval.id).told()?;
+    let worktree = match linked.first() {
+        Some(issue) if approval.kind.pushes() => {
+            let name = IssueRef::from(issue.issue.id);
+            worktree(reads, ctx, &name, about.worktree)?
+        }
+        _ => None,
+    };
+    let found = Found {
         link: links.approval(approval.id),
         subject: subject(approval),
         kind: kind(approval.kind),
@@ -117,7 +256,11 @@ fn gather(
         asked_at: Ago::new(approval.created_at, ctx.now),
         resubmitted: approval.resubmit_count,
         revision: approval.revision,
-        parts: parts(&approval.payload),
+        parts: parts(&approval.payload, &staff),
+        changed: match (before, last) {
+            (Some(before), Some(last)) => changes::between(before, last),
+            _ => Vec::new(),
+        },
         marks: approval
             .attention
             .iter()
@@ -134,89 +277,43 @@ fn gather(
         events: view
             .events
             .iter()
-            .map(|event| {
-                let words = event.kind.to_string().replace('_', " ");
-                (words, Ago::new(event.created_at, ctx.now))
+            .map(|event| Event {
+                words: event.kind.to_string().replace('_', " "),
+                note: event.note.clone(),
+                at: Ago::new(event.created_at, ctx.now),
             })
             .collect(),
+        comments: said
+            .items
+            .iter()
+            .map(|comment| Comment {
+                who: staff.author(comment.author),
+                text: Prose::new(&comment.body),
+                at: Ago::new(comment.created_at, ctx.now),
+            })
+            .collect(),
+        payload: serde_json::to_string_pretty(&approval.payload).unwrap_or_default(),
         is_open: approval.status() == ApprovalStatus::Pending,
-        can_force: failed.is_some() && approval.kind == ApprovalType::ApproveIssuePlan,
-        failed,
-        form: form.clone(),
-        shell: Shell::gather(reads, ctx, asked, &company, "approvals")?,
-    })
+        is_revised: approval.status() == ApprovalStatus::RevisionRequested,
+        failed: view.execution.as_ref().and_then(|it| it.error.clone()),
+        steps: view.execution.map(|it| it.steps).unwrap_or_default(),
+        plan,
+        worktree,
+    };
+    let shell = Shell::gather(reads, ctx, asked, &company, "approvals")?;
+    Ok((shell, found))
 }
 
-/// Approves, rejects, or asks for a change, as the button says.
-async fn decide(visit: Visit) -> HttpResponse {
-    let form = Form::of(&visit);
-    let done = decided(&visit, &form).await;
-    let about = About::of(&visit);
-    form_answered(&visit, form, done, move |reads, ctx, filled| {
-        gather(reads, ctx, &about, filled)
-    })
-    .await
-}
-
-type Decision = fn(
-    &mut dyn Tx,
-    &Context<'_>,
-    ApprovalId,
-    Decide,
-) -> Result<ApprovalView, Failure<ApprovalError>>;
-
-async fn decided(visit: &Visit, form: &Form) -> Result<String, Problem> {
-    // Nothing is decided but what was shown.
-    let seen = form.text("revision").parse().ok();
-    let command = Decide {
-        seen: Some(seen.into_iter().collect()),
-        ..form.command(FIELDS)?
-    };
-    let decision: Decision = match form.text("decision") {
-        "reject" => approvals::reject,
-        "request_revision" => approvals::request_revision,
-        _ => {
-            if carried_out(visit, &command).await? {
-                return Ok(visit.path().to_owned());
-            }
-            approvals::approve
-        }
-    };
-    let place = visit.path().to_owned();
-    let done = visit.act(
-        form.key(),
-        (About::of(visit), command),
-        move |tx, ctx, (about, command)| {
-            let (_company, view) = about.find(tx.reads(), ctx)?;
-            decision(tx, ctx, view.approval.id, command.clone())
-                .told()
-                .map(drop)
-        },
-        move |()| place.clone(),
-    );
-    done.await
-}
-
-/// Does outside of the store what an approval asks for there, which decides it. Returns whether
-/// it asks for anything.
-async fn carried_out(visit: &Visit, command: &Decide) -> Result<bool, Problem> {
-    let about = About::of(visit);
-    let looked = visit.look(move |reads, ctx| {
-        let (_company, view) = about.find(reads, ctx)?;
-        execution::is_executed(reads, ctx, view.approval.id).told()
-    });
-    let Some(approval) = looked.await? else {
-        return Ok(false);
-    };
-    let (id, begun) = (approval.id, command.clone());
-    let began = visit.act(
-        None,
-        begun,
-        move |tx, ctx, command: &Decide| execution::begin(tx, ctx, id, command.clone()),
-        |()| (),
-    );
-    began.await?;
-    let agreed = command.agreed_work();
-    visit.carry_out(approval.scope(), id, agreed).await?;
-    Ok(true)
+/// The worktree of an issue; `None` where there is none.
+pub(crate) fn worktree(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    issue: &IssueRef,
+    named: Option<ExecutionWorkspaceId>,
+) -> Gathered<Option<WorktreeView>> {
+    match tickets::worktree::<ApprovalError>(reads, ctx, issue, named) {
+        Ok(view) => Ok(Some(view)),
+        Err(Failure::Refused(_)) => Ok(None),
+        failure @ Err(_) => failure.told().map(Some),
+    }
 }

@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
+use serde::Deserialize;
 use workforce_app::Context;
 use workforce_app::agents::AgentView;
 use workforce_app::issues::{self, CreateIssue};
@@ -40,6 +41,13 @@ pub(super) struct Colleague {
     pub(super) role: String,
 }
 
+/// What the address says of the issue.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Wanted {
+    parent: String,
+}
+
 #[derive(Template)]
 #[template(path = "pages/new_issue.html")]
 struct NewIssuePage {
@@ -49,7 +57,8 @@ struct NewIssuePage {
 }
 
 async fn blank(visit: Visit) -> HttpResponse {
-    let form = Filled::blank(&visit);
+    let wanted: Wanted = serde_html_form::from_str(visit.query()).unwrap_or_default();
+    let form = Filled::blank(&visit).with("parentId", &wanted.parent);
     let asked = Asked::of(&visit);
     show(&visit, move |reads, ctx| gather(reads, ctx, &asked, &form)).await
 }

@@ -67,11 +67,40 @@ board_tests! {
         let refused = decide("approve", &revision, "another");
         assert_eq!(refused.status, 412);
         assert!(refused.html.contains("Shall we really?"), "{}", refused.html);
+        // What is another one than before is shown as such.
+        for shown in ["What changed since the last submission", "removed ", "added "] {
+            assert!(refused.html.contains(shown), "{shown}: {}", refused.html);
+        }
         assert_eq!(board.told(&format!("/api/approvals/{id}"))["status"], "pending");
         // Without a word of what was shown nothing is decided either.
         assert_eq!(decide("approve", "", "a third").status, 412);
         let again = board.get(&page);
         decide("reject", again.hidden("revision"), again.hidden("key")).leads_to();
         assert_eq!(board.told(&format!("/api/approvals/{id}"))["status"], "rejected");
+    }
+
+    fn what_waits_is_discussed_sent_again_and_withdrawn(board) {
+        let home = board.found("Acme");
+        let page = ask(board, &home, "Shall we?");
+        board.send(&page, &format!("{page}/comments"), &[("body", "Why *now*?")]).leads_to();
+        assert!(board.get(&page).ok().contains("<em>now</em>"));
+        let empty = board.send(&page, &format!("{page}/comments"), &[("body", " ")]);
+        assert_eq!(empty.status, 400);
+        let shown = board.get(&page);
+        let fields = [("revision", shown.hidden("revision")), ("decision", "request_revision")];
+        board.send(&page, &page, &fields).leads_to();
+        let again = format!("{page}/resubmit");
+        let broken = board.send(&page, &again, &[("payload", "[1]")]);
+        assert_eq!(broken.status, 422);
+        assert!(broken.html.contains("[1]"), "{}", broken.html);
+        let payload = r#"{"title": "Shall we </textarea><script>?", "budgetMonthlyCents": 9050}"#;
+        board.send(&page, &again, &[("payload", payload)]).leads_to();
+        let shown = board.get(&page);
+        assert!(shown.ok().contains("$90.50"), "{}", shown.html);
+        assert!(!shown.html.contains("</textarea><script>"), "{}", shown.html);
+        board.send(&page, &page, &[("decision", "cancel")]).leads_to();
+        let id = page.rsplit('/').next().unwrap();
+        assert_eq!(board.told(&format!("/api/approvals/{id}"))["status"], "cancelled");
+        assert!(!board.get(&page).ok().contains(r#"value="approve""#));
     }
 }

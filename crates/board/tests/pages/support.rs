@@ -259,6 +259,22 @@ impl Board {
         serde_json::from_str(&answer).unwrap()
     }
 
+    /// Sends a file, from a page of this server or from elsewhere.
+    pub(crate) fn attach(&self, path: &str, name: &str, bytes: &[u8], is_here: bool) -> Page {
+        let mut body = format!(
+            "--x\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
+        )
+        .into_bytes();
+        body.extend_from_slice(bytes);
+        body.extend_from_slice(b"\r\n--x--\r\n");
+        let site = if is_here { "same-origin" } else { "cross-site" };
+        let request = Request::post(format!("{}{path}", self.base))
+            .header("content-type", "multipart/form-data; boundary=x")
+            .header("accept", "text/html")
+            .header("sec-fetch-site", site);
+        self.answer(self.client.run(request.body(body).unwrap()).unwrap())
+    }
+
     /// The host and port that it listens on.
     pub(crate) fn host(&self) -> &str {
         self.base.trim_start_matches("http://")
