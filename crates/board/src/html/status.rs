@@ -35,11 +35,6 @@ impl Pill {
         Self { class, icon, word }
     }
 
-    /// What it says.
-    pub(crate) const fn word(self) -> &'static str {
-        self.word
-    }
-
     pub(crate) const fn of_issue(status: IssueStatus) -> Self {
         match status {
             IssueStatus::Backlog => Self::new("", "circle-dashed", "Backlog"),

@@ -22,7 +22,7 @@ mod system;
 
 use actix_web::HttpResponse;
 use askama::Template;
-use serde_json::{Value, json};
+use serde_json::Value;
 use workforce_app::agents::{self as app_agents, AgentView, ListAgents};
 use workforce_app::{Code, Context, Failure, Refusal};
 use workforce_domain::id::CompanyId;
@@ -97,27 +97,6 @@ impl Refused {
             code: Code::NotFound,
             message: format!("no such {what}"),
             details: None,
-        })
-    }
-}
-
-impl Refused {
-    /// Something that cannot be done as things are.
-    pub(crate) fn because(code: Code, message: &str) -> Failure<Self> {
-        Failure::Refused(Self {
-            code,
-            message: message.to_owned(),
-            details: None,
-        })
-    }
-
-    /// A field of a form that is not as it must be.
-    pub(crate) fn at(field: &str, message: &str) -> Failure<Self> {
-        let pointer = format!("/{field}");
-        Failure::Refused(Self {
-            code: Code::InvalidField,
-            message: format!("{pointer}: {message}"),
-            details: Some(json!([{ "pointer": pointer, "message": message }])),
         })
     }
 }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use workforce_app::issues::{self, AddComment, IssueDetail, UpdateIssue};
-use workforce_app::{Code, Context, approvals, runs};
+use workforce_app::{Code, Context, Failure, approvals, runs};
 use workforce_domain::issue::{Issue, IssueRef};
 use workforce_domain::port::Tx;
 use workforce_http::door::{self, Visit};
@@ -79,7 +79,7 @@ pub(super) async fn edit(visit: Visit) -> HttpResponse {
                     command: &UpdateIssue| {
         if seen(&detail.view.issue) != shown {
             let message = "somebody changed the title or the description meanwhile";
-            return Err(Refused::because(Code::RevisionConflict, message));
+            return Err(refused(Code::RevisionConflict, message));
         }
         update(tx, ctx, name, command)
     };
@@ -137,7 +137,7 @@ async fn done(visit: &Visit, form: &Form) -> Result<String, Problem> {
             "release" => issues::release(tx, ctx, name).told().map(drop),
             "stop" => match detail.view.lease.as_ref().and_then(|it| it.holder.run()) {
                 Some(run) => runs::cancel(tx, ctx, run).told().map(drop),
-                None => Err(Refused::because(Code::RunNotLive, "no run works on it now")),
+                None => Err(refused(Code::RunNotLive, "no run works on it now")),
             },
             "wake" => match issue.assignee.agent() {
                 Some(agent) => {
@@ -145,18 +145,28 @@ async fn done(visit: &Visit, form: &Form) -> Result<String, Problem> {
                     let payload = payload.into_iter().collect();
                     runs::invoke(tx, ctx, agent, payload).told().map(drop)
                 }
-                None => Err(Refused::because(
+                None => Err(refused(
                     Code::AssigneeRequired,
                     "nobody is there to be woken",
                 )),
             },
             "delete" if typed == issue.identifier => issues::delete(tx, ctx, name).told(),
-            "delete" => Err(Refused::at("typed", "must be the key of this issue")),
-            _ => Err(Refused::at("deed", "is none of what can be done")),
+            "delete" => Err(fault("/typed", "must be the key of this issue")),
+            _ => Err(fault("/deed", "is none of what can be done")),
         }
     });
     let place = done.await?;
     Ok(if is_deletion { issues } else { place })
+}
+
+/// Why something cannot be done as things are.
+fn refused(code: Code, message: &str) -> Failure<Refused> {
+    Refused::because(&Problem::new(code, message))
+}
+
+/// Why a field is not as it must be.
+fn fault(pointer: &str, message: &str) -> Failure<Refused> {
+    Refused::because(&door::fault(Code::InvalidField, pointer, message))
 }
 
 /// Does something about the issue, and tells where the page is.
