@@ -133,6 +133,7 @@ impl Request {
     /// The same request as one whose path has these parameters.
     pub(crate) fn with_parameters(mut self, parameters: PathParameters) -> Self {
         self.parameters = parameters;
+        self
     }
 
     /// What the caller presents as credentials.
