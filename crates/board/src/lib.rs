@@ -11,6 +11,7 @@ mod form;
 mod html;
 mod links;
 mod look;
+mod older;
 mod pages;
 mod shell;
 

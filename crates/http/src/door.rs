@@ -1,6 +1,7 @@
 //! The door through which another crate serves pages beside the interface: the same routes, rights
 //! and use cases, with answers of its own.
 
+mod remotes;
 mod visit;
 
 use std::future::Future;

@@ -21,6 +21,7 @@ mod webhooks;
 pub(crate) use agents::CreateAgentBody;
 pub(crate) use events::stream as stream_events;
 pub(crate) use health::HEALTH_PATH;
+pub(crate) use projects::addresses;
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -13,6 +13,7 @@ type Paths = (&'static str, &'static str);
 /// Every icon that a page shows.
 static ICONS: &[Paths] = &[
     ("alarm-clock", lucide::LuAlarmClock.data),
+    ("archive", lucide::LuArchive.data),
     ("arrow-left", lucide::LuArrowLeft.data),
     ("arrow-right", lucide::LuArrowRight.data),
     ("ban", lucide::LuBan.data),
@@ -29,6 +30,8 @@ static ICONS: &[Paths] = &[
     ("circle-x", lucide::LuCircleX.data),
     ("clock", lucide::LuClock.data),
     ("columns-3", lucide::LuColumns3.data),
+    ("corner-down-right", lucide::LuCornerDownRight.data),
+    ("download", lucide::LuDownload.data),
     ("eye", lucide::LuEye.data),
     ("folder", lucide::LuFolder.data),
     ("git-branch", lucide::LuGitBranch.data),
@@ -52,6 +55,7 @@ static ICONS: &[Paths] = &[
     ("settings", lucide::LuSettings.data),
     ("stamp", lucide::LuStamp.data),
     ("sun-moon", lucide::LuSunMoon.data),
+    ("tag", lucide::LuTag.data),
     ("target", lucide::LuTarget.data),
     ("terminal", lucide::LuTerminal.data),
     ("triangle-alert", lucide::LuTriangleAlert.data),

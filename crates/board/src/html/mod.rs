@@ -1,12 +1,16 @@
 //! Parts of pages, each of which is markup by construction.
 
 pub(crate) mod approval;
+pub(crate) mod change;
+pub(crate) mod chart;
+pub(crate) mod deed;
 pub(crate) mod icon;
 pub(crate) mod markdown;
 pub(crate) mod meter;
 pub(crate) mod money;
 pub(crate) mod need;
 pub(crate) mod people;
+pub(crate) mod progress;
 pub(crate) mod status;
 pub(crate) mod steps;
 pub(crate) mod when;

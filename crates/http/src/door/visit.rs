@@ -231,8 +231,12 @@ impl Visit {
         .inspect_err(|problem| self.note(problem))
     }
 
+    pub(super) fn state(&self) -> &State {
+        &self.0.state
+    }
+
     /// Tells the log of a fault of the server.
-    fn note(&self, problem: &Problem) {
+    pub(super) fn note(&self, problem: &Problem) {
         if let Some(cause) = problem.cause() {
             let (request_id, code) = (self.request_id(), problem.code());
             tracing::error!(request_id, %code, %cause, "a request failed");

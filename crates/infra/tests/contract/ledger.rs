@@ -164,6 +164,7 @@ on_both_databases! {
             subscription_runs: 1,
             subscription_input: 1,
             subscription_output: 10,
+            unknown: 0,
         };
         let others = CostTotal { cost: whole(100), ..CostTotal::default() };
         let total = world.read(|reads| reads.ledger().total(world.scope(), november()));
