@@ -15,7 +15,7 @@ use super::{Gathered, Told as _, form_answered, show};
 use crate::form::{Filled, Form, Kind};
 use crate::html::filters;
 use crate::html::markdown::Prose;
-use crate::html::when::Ago;
+use crate::html::when;
 use crate::shell::Shell;
 
 const WRITTEN: &[(&str, Kind)] = &[("backstory", Kind::OrNull), ("conventionsMd", Kind::OrNull)];
@@ -44,7 +44,7 @@ struct ConventionsPage {
     shell: Shell,
     head: Head,
     link: String,
-    changed: Option<Ago>,
+    changed: Option<String>,
     short: Option<Short>,
     /// How long the text is that the short form stands for.
     characters: usize,
@@ -85,7 +85,7 @@ fn gather(
     Ok(ConventionsPage {
         head: Head::new(&links, &view.project, "Conventions"),
         link: links.conventions(id),
-        changed: text.updated_at.map(|at| Ago::new(at, ctx.now)),
+        changed: text.updated_at.map(when::date),
         short,
         characters: text.backstory.chars().count() + text.conventions_md.chars().count(),
         form: form.clone().showing(&[

@@ -1,17 +1,19 @@
 //! The settings of a company: its fields, its labels, and its end.
 
+mod end;
+
 use actix_web::HttpResponse;
 use askama::Template;
 use serde::Deserialize;
 use workforce_app::companies::{self, CompanyView, UpdateCompany};
-use workforce_app::{Code, Context, labels};
+use workforce_app::{Context, labels};
 use workforce_domain::company::{Company, CompanyStatus};
 use workforce_domain::id::LabelId;
 use workforce_domain::label::IssueLabel;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{Reads, Tx};
 use workforce_domain::string_enum::StringEnum as _;
-use workforce_http::door::{self, Access, Pages, Visit};
+use workforce_http::door::{Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
 use super::{Gathered, Told as _, form_answered, of, show};
@@ -41,10 +43,10 @@ const FIELDS: &[(&str, Kind)] = &[
 ];
 
 pub(super) fn register(pages: Pages) -> Pages {
-    pages
+    let pages = pages
         .get(PATH, Access::Board, page)
-        .post(PATH, Access::Board, save)
-        .post(&format!("{PATH}/state"), Access::Board, switch)
+        .post(PATH, Access::Board, save);
+    end::register(pages)
 }
 
 /// What the address says of the page.
@@ -264,63 +266,4 @@ pub(super) async fn answered(
         gather(reads, ctx, &asked, &query, &forms)
     })
     .await
-}
-
-/// What a button does to the company as a whole.
-#[derive(Clone)]
-enum Deed {
-    Pause,
-    Resume,
-    Archive,
-    Unarchive,
-    /// For good.
-    Delete,
-}
-
-async fn switch(visit: Visit) -> HttpResponse {
-    let form = Form::of(&visit);
-    let done = switched(&visit, &form).await;
-    answered(&visit, form, done, |forms, end| forms.end = end).await
-}
-
-async fn switched(visit: &Visit, form: &Form) -> Result<String, Problem> {
-    let asked = Asked::of(visit);
-    let settings = asked.links().settings();
-    let (deed, place) = match form.text("deed") {
-        "resume" => (Deed::Resume, settings),
-        "archive" => (Deed::Archive, settings),
-        "unarchive" => (Deed::Unarchive, settings),
-        "delete" => {
-            require_name(visit, &asked, form.text("typed")).await?;
-            (Deed::Delete, "/".to_owned())
-        }
-        _ => (Deed::Pause, settings),
-    };
-    let done = visit.act(form.key(), (asked, deed), carry_out, move |()| {
-        place.clone()
-    });
-    done.await
-}
-
-/// Refuses unless the name of the company was typed.
-async fn require_name(visit: &Visit, asked: &Asked, typed: &str) -> Result<(), Problem> {
-    let asked = asked.clone();
-    let found = visit.look(move |reads, ctx| asked.company(reads, ctx));
-    if *found.await?.company.name == *typed {
-        Ok(())
-    } else {
-        let message = "must be the name of the company";
-        Err(door::fault(Code::InvalidField, "/typed", message))
-    }
-}
-
-fn carry_out(tx: &mut dyn Tx, ctx: &Context<'_>, (asked, deed): &(Asked, Deed)) -> Gathered<()> {
-    let company = asked.company(tx.reads(), ctx)?.company.id;
-    match deed {
-        Deed::Pause => companies::pause(tx, ctx, company).told().map(drop),
-        Deed::Resume => companies::resume(tx, ctx, company).told().map(drop),
-        Deed::Archive => companies::archive(tx, ctx, company).told().map(drop),
-        Deed::Unarchive => companies::unarchive(tx, ctx, company).told().map(drop),
-        Deed::Delete => companies::delete(tx, ctx, company).told(),
-    }
 }

@@ -1,10 +1,15 @@
 //! The pages as whole requests, without a browser.
 #![expect(clippy::unwrap_used, reason = "a test panics where it cannot go on")]
 
+mod activity;
 mod agents;
 mod approvals;
 mod companies;
+mod costs;
+mod goals;
 mod inbox;
 mod issues;
+mod projects;
+mod settings;
 mod stop;
 mod support;

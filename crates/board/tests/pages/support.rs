@@ -14,6 +14,7 @@ use workforce_domain::id::InstanceId;
 use workforce_domain::mocks::{
     MockAdapterChecks, MockEngineSignal, MockForgeWebhooks, MockGovernedWork, MockRunLogs,
 };
+use workforce_domain::port::WorktreeFuture;
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
@@ -106,6 +107,8 @@ impl Board {
         let mut governed = MockGovernedWork::new();
         let server: InstanceId = ports::ids().next().into();
         governed.expect_server().return_const(server);
+        let nowhere = |_, _| -> WorktreeFuture<'static, _> { Box::pin(async { Ok(None) }) };
+        governed.expect_addresses().returning(nowhere);
         let all = Ports {
             store: store.shared(),
             clock: ports::clock(),
@@ -201,6 +204,12 @@ impl Board {
     pub(crate) fn found(&self, name: &str) -> String {
         let new = "/companies/new";
         self.send(new, new, &[("name", name)]).leads_to().to_owned()
+    }
+
+    /// The id of the first company, as the interface names it.
+    pub(crate) fn company(&self) -> String {
+        let id = self.told("/api/companies")[0]["id"].clone();
+        id.as_str().unwrap().to_owned()
     }
 
     /// The body of an answer of the interface.

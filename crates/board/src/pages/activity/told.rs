@@ -9,6 +9,7 @@ use workforce_app::{goals, issues, projects};
 use workforce_domain::activity::{Action, Activity, Entity};
 use workforce_domain::actor::ActorKind;
 use workforce_domain::id::{CompanyId, IssueId};
+use workforce_domain::issue::StuckReason;
 use workforce_domain::money::Cents;
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::Reads;
@@ -20,7 +21,7 @@ use crate::html::change::{Changed, Names, changes, short};
 use crate::html::deed::{did, in_words};
 use crate::html::money::Dollars;
 use crate::html::people::{Staff, Who};
-use crate::html::status::Pill;
+use crate::html::status::{Pill, why_stuck};
 use crate::html::when::{self, Exactly};
 use crate::links::Links;
 use crate::pages::{Gathered, Told as _};
@@ -263,12 +264,16 @@ fn beside(action: Action, details: &Value) -> String {
         }
         Action::CostReported => {
             let cost = text("costCents").and_then(|cost| Cents::parse(cost).ok());
-            cost.map_or_else(String::new, |cost| Dollars(cost).to_string())
+            // One of nothing may as well be of no known amount.
+            let known = cost.filter(|cost| *cost > Cents::ZERO);
+            known.map_or_else(String::new, |cost| Dollars(cost).to_string())
         }
         Action::IssueReviewed => text("verdict").map_or_else(String::new, in_words),
-        Action::IssueStuck | Action::WakeLoopSuspected => {
-            text("reason").map_or_else(String::new, in_words)
+        Action::IssueStuck => {
+            let reason = text("reason").and_then(StuckReason::parse);
+            reason.map_or_else(String::new, |reason| why_stuck(reason).to_lowercase())
         }
+        Action::WakeLoopSuspected => text("reason").map_or_else(String::new, in_words),
         _ => String::new(),
     }
 }
