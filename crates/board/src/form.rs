@@ -195,14 +195,13 @@ impl Filled {
         self.form.text(name)
     }
 
-    /// The same form with what is so now, unless it shows what was typed into it.
+    /// The same form with what is so now in these fields, unless one of them was sent.
     pub(crate) fn showing(mut self, present: &[(&str, String)]) -> Self {
-        let is_typed = |(name, _): &(&str, String)| self.form.all(name).next().is_some();
-        if !present.iter().any(is_typed) {
+        let is_sent = |(name, _): &(&str, String)| self.has_any(name);
+        if !present.iter().any(is_sent) {
             let fields = present.iter();
-            self.form.fields = fields
-                .map(|(name, value)| ((*name).to_owned(), value.clone()))
-                .collect();
+            let fields = fields.map(|(name, value)| ((*name).to_owned(), value.clone()));
+            self.form.fields.extend(fields);
         }
         self
     }

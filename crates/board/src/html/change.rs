@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
+use workforce_domain::issue::IssueStatus;
 use workforce_domain::money::Cents;
+use workforce_domain::string_enum::StringEnum as _;
 
 use super::deed::in_words;
 use super::money::Dollars;
+use super::status::word;
 
 /// So many characters of a text.
 const LONGEST: usize = 80;
@@ -116,7 +119,8 @@ fn text(field: &str, text: &str, names: &Names) -> String {
         "status" | "priority" | "level" | "governance" | "pauseReason" | "adapterType"
     );
     if is_code {
-        return in_words(text);
+        let status = IssueStatus::parse(text).map(|status| word(status).to_lowercase());
+        return status.unwrap_or_else(|| in_words(text));
     }
     if field.ends_with("Id") || field.ends_with("Ids") {
         return "one that is gone".to_owned();
@@ -165,7 +169,7 @@ mod tests {
                 "limit of a month no limit $90.50",
                 "description a long text a b",
                 "review required no yes",
-                "status todo in progress",
+                "status to do in progress",
             ]
         );
         assert_eq!(short(&"x".repeat(200)).chars().count(), LONGEST + 1);

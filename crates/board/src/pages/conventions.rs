@@ -88,12 +88,14 @@ fn gather(
         changed: text.updated_at.map(when::date),
         short,
         characters: text.backstory.chars().count() + text.conventions_md.chars().count(),
-        form: form.clone().showing(&[
-            ("backstory", text.backstory.to_string()),
-            ("conventionsMd", text.conventions_md.to_string()),
-            ("compactContext", by_hand),
-            ("maxChars", DEFAULT_LIMIT.to_string()),
-        ]),
+        form: form
+            .clone()
+            .showing(&[
+                ("backstory", text.backstory.to_string()),
+                ("conventionsMd", text.conventions_md.to_string()),
+            ])
+            .showing(&[("compactContext", by_hand)])
+            .showing(&[("maxChars", DEFAULT_LIMIT.to_string())]),
         shell: Shell::gather(reads, ctx, &about.asked, &company, "projects")?,
     })
 }

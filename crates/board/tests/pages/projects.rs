@@ -100,6 +100,7 @@ board_tests! {
         let refused = board.send(&page, &page, &[("deed", "compact"), ("maxChars", "12")]);
         assert_eq!(refused.status, 422);
         assert!(refused.html.contains("from 400 to 8000"), "{}", refused.html);
+        assert!(refused.html.contains("# Rules"), "{}", refused.html);
         board.send(&page, &page, &[("deed", "compact"), ("maxChars", "500")]).leads_to();
         assert_eq!(board.told(&path)["compactSource"], "generated");
         assert!(!board.get(&page).ok().contains("Stale"));
