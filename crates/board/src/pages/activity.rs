@@ -119,7 +119,7 @@ fn gather(
     })
 }
 
-/// What is asked for. Whatever is no id or no kind finds nothing that is not there.
+/// What is asked for. What is no agent and no kind narrows nothing down.
 fn filter(reads: &mut dyn Reads, ctx: &Context<'_>, query: &Query) -> Gathered<ActivityFilter> {
     let object = query.object.trim();
     let named = IssueRef::parse(&object.to_ascii_uppercase());

@@ -1,6 +1,7 @@
 //! A row of the activity, in words.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::str::FromStr;
 
 use serde_json::Value;
 use workforce_app::Context;
@@ -8,10 +9,9 @@ use workforce_app::agents::AgentView;
 use workforce_app::{goals, issues, projects};
 use workforce_domain::activity::{Action, Activity, Entity};
 use workforce_domain::actor::ActorKind;
-use workforce_domain::id::{CompanyId, IssueId};
+use workforce_domain::id::CompanyId;
 use workforce_domain::issue::StuckReason;
 use workforce_domain::money::Cents;
-use workforce_domain::page::PageRequest;
 use workforce_domain::port::Reads;
 use workforce_domain::run::RunStatus;
 use workforce_domain::string_enum::StringEnum as _;
@@ -84,30 +84,21 @@ impl Known {
         agents: &[AgentView],
         rows: &[Activity],
     ) -> Gathered<Self> {
-        let all = PageRequest::first;
-        let projects = projects::list(reads, ctx, company, &all()).told()?.items;
-        let goals = goals::list(reads, ctx, company, &PageRequest::first()).told()?;
-        let titles = issues::titles(reads, ctx, company, &issues_of(rows)).told()?;
+        let ids = ids_of(rows);
+        let projects = projects::names(reads, ctx, company, &parsed(&ids)).told()?;
+        let goals = goals::titles(reads, ctx, company, &parsed(&ids)).told()?;
+        let issues = issues::titles(reads, ctx, company, &parsed(&ids)).told()?;
         let mut names = Names::new();
         names.extend(agents.iter().map(|view| {
             let agent = &view.agent;
             (agent.id.to_string(), agent.name.to_string())
         }));
-        names.extend(projects.iter().map(|view| {
-            let project = &view.project;
-            (project.id.to_string(), project.name.to_string())
-        }));
-        names.extend(
-            goals
-                .items
-                .iter()
-                .map(|goal| (goal.id.to_string(), goal.title.to_string())),
-        );
-        names.extend(
-            titles
-                .into_iter()
-                .map(|(id, (key, title))| (id.to_string(), format!("{key} {title}"))),
-        );
+        let projects = projects.into_iter();
+        names.extend(projects.map(|(id, name)| (id.to_string(), name.to_string())));
+        let goals = goals.into_iter();
+        names.extend(goals.map(|(id, title)| (id.to_string(), title.to_string())));
+        let issues = issues.into_iter();
+        names.extend(issues.map(|(id, (key, title))| (id.to_string(), format!("{key} {title}"))));
         let keys = agents.iter().map(|view| {
             let agent = &view.agent;
             (agent.id.to_string(), agent.url_key.clone())
@@ -223,29 +214,33 @@ impl Known {
     }
 }
 
-/// The issues that rows speak of, or that their changes refer to.
-fn issues_of(rows: &[Activity]) -> Vec<IssueId> {
-    let mut ids = Vec::new();
+/// The ids that rows speak of, or that their changes refer to.
+fn ids_of(rows: &[Activity]) -> BTreeSet<String> {
+    let mut ids = BTreeSet::new();
     for row in rows {
-        let mut add = |text: &str| ids.extend(text.parse::<IssueId>().ok());
-        if row.entity == Entity::Issue {
-            add(&row.entity_id);
-        }
-        if let Some(issue) = row.details.get("issueId").and_then(Value::as_str) {
-            add(issue);
-        }
-        let changes = row.details.get("changes");
-        let parent = changes.and_then(|changes| changes.get("parentId"));
-        for side in ["from", "to"] {
-            let parent = parent.and_then(|change| change.get(side));
-            if let Some(parent) = parent.and_then(Value::as_str) {
-                add(parent);
-            }
-        }
+        ids.insert(row.entity_id.clone());
+        row.details
+            .values()
+            .for_each(|value| add_ids(value, &mut ids));
     }
-    ids.sort_unstable();
-    ids.dedup();
     ids
+}
+
+fn add_ids(value: &Value, ids: &mut BTreeSet<String>) {
+    const LENGTH: usize = "00000000-0000-0000-0000-000000000000".len();
+    match value {
+        Value::String(text) if text.len() == LENGTH => {
+            ids.insert(text.clone());
+        }
+        Value::Array(all) => all.iter().for_each(|one| add_ids(one, ids)),
+        Value::Object(all) => all.values().for_each(|one| add_ids(one, ids)),
+        _ => {}
+    }
+}
+
+/// Those that are ids of a kind.
+fn parsed<T: FromStr>(ids: &BTreeSet<String>) -> Vec<T> {
+    ids.iter().filter_map(|id| id.parse().ok()).collect()
 }
 
 /// What the details say beside the changes.
