@@ -66,6 +66,7 @@ struct GoalPage {
     rows: Vec<Row>,
     issues: Vec<Issue>,
     is_cut: bool,
+    all_issues: String,
     made: Ago,
     changed: Ago,
     below: String,
@@ -149,6 +150,7 @@ fn gather(
             })
             .collect(),
         is_cut: found.next.is_some(),
+        all_issues: format!("{}?goal={}", links.issues(), goal.id),
         issues: found
             .items
             .iter()
