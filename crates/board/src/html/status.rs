@@ -69,11 +69,6 @@ impl Pill {
         }
     }
 
-    /// What it says.
-    pub(crate) const fn word(self) -> &'static str {
-        self.word
-    }
-
     pub(crate) const fn of_agent(status: AgentStatus) -> Self {
         match status {
             AgentStatus::Active | AgentStatus::Idle => Self::new("", "circle-dot", "Idle"),
