@@ -9,7 +9,9 @@ mod summaries;
 
 pub use forecast::{CostForecast, forecast};
 pub use metering::{ModelUse, RunUse, meter, settle};
-pub use summaries::{AgentCost, CostSummary, WindowQuery, by_agent, by_project, summary};
+pub use summaries::{
+    AgentCost, CostSummary, WindowQuery, by_agent, by_day, by_model, by_project, summary,
+};
 
 use serde_json::{Value, json};
 use workforce_domain::activity::Action;

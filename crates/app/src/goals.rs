@@ -114,6 +114,18 @@ pub fn list(
     Ok(reads.goals().list(scope, page)?)
 }
 
+/// The titles of those of `ids` that are goals of the company. Anyone of the company.
+pub fn titles(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    ids: &[GoalId],
+) -> Result<Vec<(GoalId, Title)>, Failure<GoalError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
+    let found = reads.goals().find_all(scope, ids)?.into_iter();
+    Ok(found.map(|goal| (goal.id, goal.title)).collect())
+}
+
 /// One goal.
 pub fn get(
     reads: &mut dyn Reads,

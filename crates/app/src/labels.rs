@@ -109,6 +109,18 @@ pub fn list(
     Ok(reads.labels().list(scope, page)?)
 }
 
+/// One label of a company. Anyone of the company.
+pub fn get(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    id: LabelId,
+) -> Result<IssueLabel, Failure<LabelError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
+    let found = reads.labels().find_all(scope, &[id])?.into_iter().next();
+    found.ok_or_else(|| Denied::NotFound("label").into())
+}
+
 /// Changes a label. Whoever may make one.
 pub fn update(
     tx: &mut dyn Tx,

@@ -53,6 +53,19 @@ pub(crate) fn with_status(status: StatusCode, template: &impl Template) -> HttpR
     response.content_type("text/html; charset=utf-8").body(text)
 }
 
+/// A file to be saved under a name that needs no quotes.
+pub(crate) fn file(name: &str, kind: &str, text: String) -> HttpResponse {
+    HttpResponse::Ok()
+        .content_type(kind)
+        .insert_header((
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\""),
+        ))
+        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .body(text)
+}
+
 /// Leads to another page after a form was taken.
 pub(crate) fn lead_to(place: &str) -> HttpResponse {
     let mut response = HttpResponse::SeeOther();

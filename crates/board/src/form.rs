@@ -19,12 +19,16 @@ pub(crate) enum Kind {
     OrNull,
     /// An amount in dollars, as cents; left out when it is empty.
     Dollars,
+    /// The same; 0, which is no limit, when it is empty.
+    Limit,
     /// Ticked or not.
     Switch,
     /// Ticked; left out when it is not.
     Ticked,
     /// All values that were chosen, as a list.
     Several,
+    /// A size in MiB, as bytes; `null` when it is empty.
+    Mebibytes,
 }
 
 /// What was sent with a form.
@@ -80,17 +84,22 @@ impl Form {
             let text = self.text(name);
             let value = match kind {
                 Kind::Text | Kind::Dollars | Kind::Ticked if text.is_empty() => continue,
-                Kind::OrNull if text.is_empty() => Value::Null,
+                Kind::OrNull | Kind::Mebibytes if text.is_empty() => Value::Null,
+                Kind::Several => self.all(name).filter(|it| !it.is_empty()).collect(),
+                Kind::Mebibytes => match text.parse::<u32>() {
+                    Ok(size) => json!(i64::from(size) << 20),
+                    Err(_) => return Err(fault(name, "must be a whole number of MiB")),
+                },
                 // Browsers end lines as the network does.
                 Kind::Text | Kind::OrNull => json!(text.replace("\r\n", "\n")),
-                Kind::Dollars => match cents(text) {
+                Kind::Limit if text.is_empty() => json!(0),
+                Kind::Dollars | Kind::Limit => match cents(text) {
                     Some(cents) => json!(cents),
                     None => {
                         let message = "must be an amount in dollars, such as 90 or 90.50";
                         return Err(fault(name, message));
                     }
                 },
-                Kind::Several => self.all(name).filter(|it| !it.is_empty()).collect(),
                 Kind::Switch | Kind::Ticked => json!(!text.is_empty()),
             };
             put(&mut command, name, value);
@@ -169,6 +178,14 @@ impl Filled {
         self
     }
 
+    /// The same under a key that another form of the page has as well.
+    pub(crate) fn with_key(key: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            ..Self::default()
+        }
+    }
+
     /// A form that was refused.
     pub(crate) fn refused(form: Form, problem: &Problem, visit: &Visit) -> Self {
         Self {
@@ -182,6 +199,27 @@ impl Filled {
     /// What stands in a field.
     pub(crate) fn value(&self, name: &str) -> &str {
         self.form.text(name)
+    }
+
+    /// The same form with what is so now in these fields, unless one of them was sent.
+    pub(crate) fn showing(mut self, present: &[(&str, String)]) -> Self {
+        let is_sent = |(name, _): &(&str, String)| self.has_any(name);
+        if !present.iter().any(is_sent) {
+            let fields = present.iter();
+            let fields = fields.map(|(name, value)| ((*name).to_owned(), value.clone()));
+            self.form.fields.extend(fields);
+        }
+        self
+    }
+
+    /// Whether anything was chosen.
+    pub(crate) fn has_any(&self, name: &str) -> bool {
+        self.form.all(name).next().is_some()
+    }
+
+    /// Whether this is one of what was chosen.
+    pub(crate) fn has(&self, name: &str, value: &str) -> bool {
+        self.form.all(name).any(|it| it == value)
     }
 
     /// Whether this is what was chosen or ticked.

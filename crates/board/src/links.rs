@@ -1,6 +1,6 @@
 //! Addresses of pages.
 
-use workforce_domain::id::{ApprovalId, RunId};
+use workforce_domain::id::{ApprovalId, GoalId, ProjectId, RunId};
 
 /// The pages of a company.
 #[derive(Clone)]
@@ -70,6 +70,51 @@ impl Links {
 
     pub(crate) fn stop(&self) -> String {
         self.section("stop")
+    }
+
+    pub(crate) fn projects(&self) -> String {
+        self.section("projects")
+    }
+
+    pub(crate) fn project(&self, id: ProjectId) -> String {
+        self.section(&format!("projects/{id}"))
+    }
+
+    pub(crate) fn new_project(&self) -> String {
+        self.section("projects/new")
+    }
+
+    pub(crate) fn workspaces(&self, project: ProjectId) -> String {
+        format!("{}/workspaces", self.project(project))
+    }
+
+    pub(crate) fn conventions(&self, project: ProjectId) -> String {
+        format!("{}/conventions", self.project(project))
+    }
+
+    /// The issues of a project.
+    pub(crate) fn issues_of_project(&self, project: ProjectId) -> String {
+        format!("{}?project={project}", self.issues())
+    }
+
+    pub(crate) fn goals(&self) -> String {
+        self.section("goals")
+    }
+
+    pub(crate) fn goal(&self, id: GoalId) -> String {
+        self.section(&format!("goals/{id}"))
+    }
+
+    pub(crate) fn costs(&self) -> String {
+        self.section("costs")
+    }
+
+    pub(crate) fn activity(&self) -> String {
+        self.section("activity")
+    }
+
+    pub(crate) fn settings(&self) -> String {
+        self.section("settings")
     }
 
     pub(crate) fn new_agent(&self) -> String {

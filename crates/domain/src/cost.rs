@@ -154,4 +154,6 @@ pub struct CostTotal {
     pub subscription_input: i64,
     /// Tokens written on a flat plan.
     pub subscription_output: i64,
+    /// Costs of no known amount: billed by use, of a model without a price.
+    pub unknown: i64,
 }

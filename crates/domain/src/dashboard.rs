@@ -57,6 +57,17 @@ pub struct TaskFigures {
     pub stale: i64,
 }
 
+/// How many issues of a project or a goal have come how far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IssueTally {
+    /// Neither done nor cancelled.
+    pub open: i64,
+    /// Done.
+    pub done: i64,
+    /// Cancelled.
+    pub cancelled: i64,
+}
+
 /// The figures of a company.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DashboardMetrics {

@@ -5,6 +5,7 @@ mod session;
 mod system;
 mod files;
 mod run_log;
+mod remotes;
 mod visit;
 mod worktree;
 

@@ -25,6 +25,7 @@ pub(crate) use attachments::{add as add_attachment, remove as remove_attachment}
 pub(crate) use events::stream as stream_events;
 pub(crate) use health::{HEALTH_PATH, readiness};
 pub(crate) use runs::log_piece;
+pub(crate) use projects::addresses;
 
 use serde::Serialize;
 use utoipa::ToSchema;

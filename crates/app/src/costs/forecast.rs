@@ -62,7 +62,7 @@ pub struct CostForecast {
 }
 
 /// The limits that are set on a spender.
-struct Limits {
+pub(super) struct Limits {
     monthly: Budget,
     /// None but on projects.
     total: Budget,
@@ -139,7 +139,8 @@ pub fn forecast(
     })
 }
 
-fn limits(
+/// The limits of a spender, which must be one of the company.
+pub(super) fn limits(
     reads: &mut dyn Reads,
     company: &Company,
     spender: Spender,

@@ -7,10 +7,11 @@ use workforce_domain::agent::{Agent, AgentStatus};
 use workforce_domain::budget::BudgetUsage;
 use workforce_domain::cost::{CostTotal, Window};
 use workforce_domain::id::{AgentId, CompanyId};
-use workforce_domain::port::{Failure, ProjectCost, Reads};
-use workforce_domain::time::{Month, Timestamp};
+use workforce_domain::port::{Failure, ModelCost, ProjectCost, Reads, Spender};
+use workforce_domain::time::{Day, Month, Timestamp};
 
 use super::CostError;
+use super::forecast::limits;
 use crate::access;
 use crate::agents;
 use crate::context::Context;
@@ -143,4 +144,32 @@ pub fn by_project(
     let mut rows = reads.ledger().by_project(scope, query.window(ctx.now))?;
     rows.sort_by_key(|row| std::cmp::Reverse(row.total.cost));
     Ok(rows)
+}
+
+/// What each model cost, the dearest first; the rows add up to the total.
+pub fn by_model(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    query: WindowQuery,
+) -> Result<Vec<ModelCost>, Failure<CostError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
+    let mut rows = reads.ledger().by_model(scope, query.window(ctx.now))?;
+    rows.sort_by_key(|row| std::cmp::Reverse(row.total.cost));
+    Ok(rows)
+}
+
+/// What each day in UTC cost the company, an agent or a project, in order; days without a cost are
+/// missing.
+pub fn by_day(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    spender: Spender,
+    query: WindowQuery,
+) -> Result<Vec<(Day, CostTotal)>, Failure<CostError>> {
+    let company = access::company(reads, ctx, company)?;
+    limits(reads, &company, spender)?;
+    let window = query.window(ctx.now);
+    Ok(reads.ledger().by_day(company.scope(), spender, window)?)
 }

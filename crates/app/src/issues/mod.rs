@@ -24,6 +24,7 @@ mod reviews;
 mod status;
 mod stuck;
 mod submit_review;
+mod tally;
 mod update;
 mod update_command;
 mod update_rights;
@@ -55,6 +56,7 @@ pub use stuck::{list_stuck, note_stuck};
 pub use submit_review::{
     ReviewComment, SUBMIT_REVIEW, SubmitReview, SubmittedReview, submit_review,
 };
+pub use tally::{count_by_goal, count_by_project};
 pub use update::{UPDATE, UpdatedIssue, update};
 pub use update_command::UpdateIssue;
 pub use view::IssueView;

@@ -6,6 +6,7 @@ use workforce_domain::mention::only_alike;
 use workforce_domain::page::{Page, PageRequest};
 use workforce_domain::port::{Failure, ProjectCursor, Reads, StoreError};
 use workforce_domain::project::{GoalLink, Project, Workspace};
+use workforce_domain::text::Name;
 
 use super::workspaces::MAX_METADATA;
 use super::{ProjectError, ProjectView};
@@ -58,6 +59,18 @@ fn weight_of(view: &ProjectView) -> usize {
         .as_ref()
         .map_or(0, |text| text.len())
         + texts.sum::<usize>()
+}
+
+/// The names of those of `ids` that are projects of the company. Anyone of the company.
+pub fn names(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    ids: &[ProjectId],
+) -> Result<Vec<(ProjectId, Name)>, Failure<ProjectError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
+    let found = reads.projects().find_all(scope, ids)?.into_iter();
+    Ok(found.map(|project| (project.id, project.name)).collect())
 }
 
 /// How a caller names a project.

@@ -14,6 +14,7 @@ type Paths = (&'static str, &'static str);
 static ICONS: &[Paths] = &[
     ("activity", lucide::LuActivity.data),
     ("alarm-clock", lucide::LuAlarmClock.data),
+    ("archive", lucide::LuArchive.data),
     ("arrow-left", lucide::LuArrowLeft.data),
     ("arrow-right", lucide::LuArrowRight.data),
     ("ban", lucide::LuBan.data),
@@ -30,6 +31,7 @@ static ICONS: &[Paths] = &[
     ("circle-x", lucide::LuCircleX.data),
     ("clock", lucide::LuClock.data),
     ("columns-3", lucide::LuColumns3.data),
+    ("corner-down-right", lucide::LuCornerDownRight.data),
     ("download", lucide::LuDownload.data),
     ("eye", lucide::LuEye.data),
     ("file-text", lucide::LuFileText.data),
@@ -61,6 +63,7 @@ static ICONS: &[Paths] = &[
     ("settings", lucide::LuSettings.data),
     ("stamp", lucide::LuStamp.data),
     ("sun-moon", lucide::LuSunMoon.data),
+    ("tag", lucide::LuTag.data),
     ("target", lucide::LuTarget.data),
     ("terminal", lucide::LuTerminal.data),
     ("trash-2", lucide::LuTrash2.data),

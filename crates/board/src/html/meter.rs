@@ -31,7 +31,11 @@ impl HtmlSafe for Meter {}
 
 impl Meter {
     pub(crate) fn new(spend: Spend, budget: Budget, basis: BudgetBasis) -> Self {
-        let spent = spend.counted(basis);
+        Self::bar(spend.counted(basis), spend.held, budget)
+    }
+
+    /// The same from an amount that was spent, and one that is held beside it.
+    pub(crate) fn bar(spent: Cents, held: Cents, budget: Budget) -> Self {
         let limit = budget.limit().map(|limit| {
             let percent = percent(spent, limit);
             let filled = percent.min(LONGEST);
@@ -39,7 +43,7 @@ impl Meter {
                 amount: Dollars(limit),
                 percent,
                 filled,
-                held: self::percent(spend.held, limit).min(LONGEST - filled),
+                held: self::percent(held, limit).min(LONGEST - filled),
                 class: match percent {
                     100.. => "out",
                     80.. => "warn",

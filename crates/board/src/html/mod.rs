@@ -1,9 +1,12 @@
 //! Parts of pages, each of which is markup by construction.
 
+pub(crate) mod action;
 pub(crate) mod approval;
 pub(crate) mod changes;
 pub(crate) mod deed;
 pub(crate) mod diff;
+pub(crate) mod change;
+pub(crate) mod chart;
 pub(crate) mod icon;
 mod log_lines;
 pub(crate) mod markdown;
@@ -13,6 +16,7 @@ pub(crate) mod need;
 pub(crate) mod output;
 pub(crate) mod people;
 pub(crate) mod size;
+pub(crate) mod progress;
 pub(crate) mod status;
 pub(crate) mod steps;
 pub(crate) mod transcript;

@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Display};
 
-use workforce_domain::money::Cents;
+use workforce_domain::budget::BudgetBasis;
+use workforce_domain::cost::CostTotal;
+use workforce_domain::money::{Budget, Cents};
 
 const MICROS_PER_CENT: i64 = 1_000_000;
 
@@ -30,6 +32,42 @@ impl Display for Dollars {
             Ok(())
         } else {
             write!(f, ".{part:02}")
+        }
+    }
+}
+
+/// An amount as a field takes it: `1234.50`, and nothing for no limit.
+pub(crate) fn field(budget: Budget) -> String {
+    let cents = budget.cents();
+    match cents {
+        0 => String::new(),
+        _ => format!("{}.{:02}", cents / 100, cents % 100),
+    }
+}
+
+/// What something cost, some of which may not be known.
+#[derive(Clone, Copy)]
+pub(crate) struct Cost {
+    pub(crate) amount: Cents,
+    /// How many costs of no known amount there are beside it.
+    pub(crate) unknown: i64,
+}
+
+impl Cost {
+    pub(crate) const fn of(total: &CostTotal, basis: BudgetBasis) -> Self {
+        Self {
+            amount: total.counted(basis),
+            unknown: total.unknown,
+        }
+    }
+}
+
+impl Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.amount, self.unknown) {
+            (amount, 0) => Dollars(amount).fmt(f),
+            (Cents::ZERO, _) => f.write_str("unknown"),
+            (amount, _) => write!(f, "{} and unknown", Dollars(amount)),
         }
     }
 }

@@ -48,12 +48,16 @@ impl Who {
     }
 
     pub(crate) fn agent(view: &AgentView) -> Self {
-        let agent = &view.agent;
+        Self::of(&view.agent, view.status)
+    }
+
+    /// An agent that has this status.
+    pub(crate) fn of(agent: &Agent, status: AgentStatus) -> Self {
         let last = agent.id.to_string().bytes().last().unwrap_or_default();
         let colour = last % COLOURS + 1;
         Self {
             initials: initials(&agent.name),
-            class: format!("h{colour} {}", ring(agent, view.status)),
+            class: format!("h{colour} {}", ring(agent, status)),
             name: agent.name.to_string(),
             role: role(agent),
         }

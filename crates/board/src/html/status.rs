@@ -4,7 +4,9 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::approval::ApprovalStatus;
+use workforce_domain::goal::GoalStatus;
 use workforce_domain::issue::{IssueStatus, Priority, StuckReason};
+use workforce_domain::project::ProjectStatus;
 use workforce_domain::run::RunStatus;
 use workforce_domain::wake::WakeReason;
 
@@ -44,6 +46,26 @@ impl Pill {
             IssueStatus::Done => Self::new("p-done", "circle-check", "Done"),
             IssueStatus::Blocked => Self::new("p-bad", "ban", "Blocked"),
             IssueStatus::Cancelled => Self::new("", "circle-slash", "Cancelled"),
+        }
+    }
+
+    pub(crate) const fn of_project(status: ProjectStatus) -> Self {
+        match status {
+            ProjectStatus::Backlog => Self::new("", "circle-dashed", "Backlog"),
+            ProjectStatus::Planned => Self::new("", "circle", "Planned"),
+            ProjectStatus::InProgress => Self::new("p-live", "circle-play", "In progress"),
+            ProjectStatus::Completed => Self::new("p-done", "circle-check", "Completed"),
+            ProjectStatus::Cancelled => Self::new("", "circle-slash", "Cancelled"),
+        }
+    }
+
+    pub(crate) const fn of_goal(status: GoalStatus) -> Self {
+        match status {
+            GoalStatus::Planned => Self::new("", "circle", "Planned"),
+            GoalStatus::Active => Self::new("p-live", "circle-play", "Active"),
+            GoalStatus::Achieved => Self::new("p-done", "circle-check", "Achieved"),
+            GoalStatus::Completed => Self::new("p-done", "circle-check", "Completed"),
+            GoalStatus::Cancelled => Self::new("", "circle-slash", "Cancelled"),
         }
     }
 

@@ -69,6 +69,35 @@ pub(crate) fn month(at: Timestamp) -> String {
     formatted(at, format_description!("[month repr:long]"))
 }
 
+/// The day of an instant in UTC in little room: `19 Nov`.
+pub(crate) fn short_day(at: Timestamp) -> String {
+    formatted(
+        at,
+        format_description!("[day padding:none] [month repr:short]"),
+    )
+}
+
+/// The same with the day of the week: `Thu 19 Nov`.
+pub(crate) fn week_day(at: Timestamp) -> String {
+    formatted(
+        at,
+        format_description!("[weekday repr:short] [day padding:none] [month repr:short]"),
+    )
+}
+
+/// The date of an instant in UTC: `3 Oct 2026`.
+pub(crate) fn date(at: Timestamp) -> String {
+    formatted(
+        at,
+        format_description!("[day padding:none] [month repr:short] [year]"),
+    )
+}
+
+/// The month of an instant in UTC with its year: `November 2026`.
+pub(crate) fn month_of_year(at: Timestamp) -> String {
+    formatted(at, format_description!("[month repr:long] [year]"))
+}
+
 /// The time of day of an instant in UTC: `13:32`.
 pub(crate) fn time_of_day(at: Timestamp) -> String {
     formatted(at, format_description!("[hour]:[minute]"))

@@ -1,24 +1,35 @@
 //! The pages, each in a file: what it looks for, and what it shows.
 
+mod activity;
 mod agent;
 mod agents;
 mod approval;
 mod approvals;
 mod companies;
+mod conventions;
+mod costs;
+mod goal;
+mod goals;
 mod home;
 mod inbox;
 mod issue;
 mod issues;
+mod labels;
 pub(crate) mod login;
 mod new_agent;
 mod new_issue;
+mod new_project;
+mod project;
+mod projects;
 mod run;
 mod runs;
 mod search;
 mod server_settings;
+mod settings;
 mod show_me;
 mod stop;
 mod system;
+mod workspaces;
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -52,7 +63,18 @@ pub(crate) fn register(pages: Pages) -> Pages {
     let pages = run::register(pages);
     let pages = agents::register(pages);
     let pages = agent::register(pages);
-    new_agent::register(pages)
+    let pages = new_agent::register(pages);
+    let pages = projects::register(pages);
+    let pages = new_project::register(pages);
+    let pages = project::register(pages);
+    let pages = workspaces::register(pages);
+    let pages = conventions::register(pages);
+    let pages = goals::register(pages);
+    let pages = goal::register(pages);
+    let pages = costs::register(pages);
+    let pages = activity::register(pages);
+    let pages = labels::register(pages);
+    settings::register(pages)
 }
 
 /// Why a page has nothing to show.

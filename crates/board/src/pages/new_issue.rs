@@ -82,15 +82,23 @@ pub(super) fn colleagues(agents: &[AgentView]) -> Vec<Colleague> {
     let may = agents
         .iter()
         .filter(|view| view.status != AgentStatus::Terminated);
-    may.map(|view| {
+    may.map(Colleague::of).collect()
+}
+
+/// The same with those that are gone.
+pub(super) fn colleagues_with_former(agents: &[AgentView]) -> Vec<Colleague> {
+    agents.iter().map(Colleague::of).collect()
+}
+
+impl Colleague {
+    fn of(view: &AgentView) -> Self {
         let who = Who::agent(view);
-        Colleague {
+        Self {
             id: view.agent.id.to_string(),
             name: who.name,
             role: who.role,
         }
-    })
-    .collect()
+    }
 }
 
 async fn make(visit: Visit) -> HttpResponse {

@@ -1,13 +1,18 @@
 //! The pages as whole requests, without a browser.
 #![expect(clippy::unwrap_used, reason = "a test panics where it cannot go on")]
 
+mod activity;
 mod agents;
 mod approvals;
 mod companies;
+mod costs;
+mod goals;
 mod inbox;
 mod issues;
 mod logs;
+mod projects;
 mod runs;
+mod settings;
 mod sign_in;
 mod stop;
 mod support;

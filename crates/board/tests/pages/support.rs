@@ -15,6 +15,7 @@ use workforce_domain::mocks::{
     MockAdapterChecks, MockEngineSignal, MockForgeWebhooks, MockGovernedWork,
 };
 use workforce_domain::port::Clock;
+use workforce_domain::port::WorktreeFuture;
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
@@ -130,6 +131,8 @@ impl Board {
         let server: InstanceId = ports::ids().next().into();
         governed.expect_server().return_const(server);
         let logs = Arc::new(Logs::default());
+        let nowhere = |_, _| -> WorktreeFuture<'static, _> { Box::pin(async { Ok(None) }) };
+        governed.expect_addresses().returning(nowhere);
         let all = Ports {
             store: store.shared(),
             clock,
@@ -229,6 +232,12 @@ impl Board {
     pub(crate) fn found(&self, name: &str) -> String {
         let new = "/companies/new";
         self.send(new, new, &[("name", name)]).leads_to().to_owned()
+    }
+
+    /// The id of the first company, as the interface names it.
+    pub(crate) fn company(&self) -> String {
+        let id = self.told("/api/companies")[0]["id"].clone();
+        id.as_str().unwrap().to_owned()
     }
 
     /// The body of an answer of the interface.

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use mockall::mock;
 
 use crate::actor::{CompanyScope, Scope};
-use crate::id::{CommentId, IssueId};
+use crate::dashboard::IssueTally;
+use crate::id::{CommentId, GoalId, IssueId, ProjectId};
 use crate::issue::{
     Assignee, Comment, Governance, Issue, IssueRef, IssueStatus, Lease, StuckIssue, StuckReason,
 };
@@ -99,6 +100,14 @@ mock! {
         ) -> Result<Vec<Issue>, StoreError>;
         fn count_stuck(&mut self, company: CompanyScope)
         -> Result<Vec<(StuckReason, i64)>, StoreError>;
+        fn count_by_project(
+            &mut self,
+            company: CompanyScope,
+        ) -> Result<Vec<(ProjectId, IssueTally)>, StoreError>;
+        fn count_by_goal(
+            &mut self,
+            company: CompanyScope,
+        ) -> Result<Vec<(GoalId, IssueTally)>, StoreError>;
     }
 
     impl IssueWrites for Issues {

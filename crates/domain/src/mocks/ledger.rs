@@ -11,7 +11,8 @@ use crate::id::{AgentId, RunId};
 use crate::money::Cents;
 use crate::page::{Page, PageRequest};
 use crate::port::{
-    CostEventCursor, LedgerReads, LedgerWrites, MeteredModel, ProjectCost, Spender, StoreError,
+    CostEventCursor, LedgerReads, LedgerWrites, MeteredModel, ModelCost, ProjectCost, Spender,
+    StoreError,
 };
 use crate::time::{Day, Month, Timestamp};
 
@@ -62,6 +63,11 @@ mock! {
             company: CompanyScope,
             window: Window,
         ) -> Result<Vec<ProjectCost>, StoreError>;
+        fn by_model(
+            &mut self,
+            company: CompanyScope,
+            window: Window,
+        ) -> Result<Vec<ModelCost>, StoreError>;
         fn first_cost(
             &mut self,
             company: CompanyScope,

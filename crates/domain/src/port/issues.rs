@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 use super::{Locked, NewLease, StoreError};
 use crate::actor::{CompanyScope, Scope};
 use crate::board::BoardMember;
+use crate::dashboard::IssueTally;
 use crate::id::{AgentId, CommentId, GoalId, IssueId, LabelId, ProjectId};
 use crate::issue::{
     Assignee, Comment, Governance, Issue, IssueRef, IssueStatus, Lease, Priority, StuckIssue,
@@ -203,6 +204,18 @@ pub trait IssueReads {
     /// How many issues are noted as stuck, for each reason that there is.
     fn count_stuck(&mut self, company: CompanyScope)
     -> Result<Vec<(StuckReason, i64)>, StoreError>;
+
+    /// How many issues each project has; those without any are missing. Hidden ones are left out.
+    fn count_by_project(
+        &mut self,
+        company: CompanyScope,
+    ) -> Result<Vec<(ProjectId, IssueTally)>, StoreError>;
+
+    /// The same for each goal.
+    fn count_by_goal(
+        &mut self,
+        company: CompanyScope,
+    ) -> Result<Vec<(GoalId, IssueTally)>, StoreError>;
 }
 
 /// Writes of issues.

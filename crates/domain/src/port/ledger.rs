@@ -42,6 +42,17 @@ pub struct ProjectCost {
     pub total: CostTotal,
 }
 
+/// What one model cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelCost {
+    /// The model provider.
+    pub provider: Name,
+    /// The model.
+    pub model: Name,
+    /// What it cost.
+    pub total: CostTotal,
+}
+
 /// What is metered of a run and one of its models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeteredModel {
@@ -122,6 +133,13 @@ pub trait LedgerReads {
         company: CompanyScope,
         window: Window,
     ) -> Result<Vec<ProjectCost>, StoreError>;
+
+    /// The sums per model over a window.
+    fn by_model(
+        &mut self,
+        company: CompanyScope,
+        window: Window,
+    ) -> Result<Vec<ModelCost>, StoreError>;
 
     /// When the first counted event of a spender occurred; `None` when there is none.
     fn first_cost(

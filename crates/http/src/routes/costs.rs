@@ -1,4 +1,5 @@
 mod forecast;
+mod series;
 mod summaries;
 mod window;
 
@@ -29,7 +30,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
     let endpoints = endpoints
         .add(__path_report, Access::Itself, costs::REPORT, report)
         .add(__path_list, Access::Anyone, Codes::NONE, list);
-    forecast::register(summaries::register(endpoints))
+    series::register(forecast::register(summaries::register(endpoints)))
 }
 
 #[derive(Deserialize, ToSchema)]

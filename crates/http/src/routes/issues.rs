@@ -1,5 +1,6 @@
 mod checkout;
 mod comments;
+mod counts;
 mod reviews;
 mod worktree;
 
@@ -38,7 +39,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
             update,
         )
         .add(__path_delete, Access::Board, Codes::NONE, delete);
-    let endpoints = comments::register(checkout::register(endpoints));
+    let endpoints = counts::register(comments::register(checkout::register(endpoints)));
     worktree::register(reviews::register(endpoints))
 }
 

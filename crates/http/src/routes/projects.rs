@@ -1,6 +1,8 @@
 mod conventions;
 mod workspaces;
 
+pub(crate) use workspaces::addresses;
+
 use actix_web::HttpResponse;
 use workforce_app::Codes;
 use workforce_app::projects::{self, ProjectRef, ProjectView};

@@ -4,7 +4,8 @@ use workforce_domain::actor::Scope;
 use workforce_domain::budget::Threshold;
 use workforce_domain::cost::{BillingType, CostEvent, CostTotal, TokenUse, Window};
 use workforce_domain::money::Cents;
-use workforce_domain::port::{ProjectCost, Spender, StoreError};
+use workforce_domain::port::{ModelCost, ProjectCost, Spender, StoreError};
+use workforce_domain::text::Name;
 use workforce_domain::time::{Month, Timestamp};
 use workforce_testkit::on_both_databases;
 
@@ -135,6 +136,7 @@ on_both_databases! {
         let project = project(&world.company);
         world.write(|tx| tx.projects_mut().insert(project.clone()));
         let tokens = TokenUse { input: 1, output: 10, cached_input: 100, cache_write: 1000 };
+        let other = Name::parse("n").unwrap();
         let event = |run: usize, billing_type, cents| CostEvent {
             run: Some(runs[run]),
             billing_type,
@@ -154,7 +156,14 @@ on_both_databases! {
                 counted: false,
                 ..event(1, BillingType::Subscription, "0")
             })?;
-            ledger.record(&CostEvent { agent: colleague.id, ..cost(&world, "100") })
+            let theirs = |cents| CostEvent {
+                agent: colleague.id,
+                model: other.clone(),
+                ..cost(&world, cents)
+            };
+            ledger.record(&theirs("100"))?;
+            // Of a model without a price, and nobody told the amount.
+            ledger.record(&theirs("0"))
         });
         let own = CostTotal {
             cost: whole(7),
@@ -164,12 +173,21 @@ on_both_databases! {
             subscription_runs: 1,
             subscription_input: 1,
             subscription_output: 10,
+            unknown: 0,
         };
-        let others = CostTotal { cost: whole(100), ..CostTotal::default() };
+        let others = CostTotal { cost: whole(100), unknown: 1, ..CostTotal::default() };
         let total = world.read(|reads| reads.ledger().total(world.scope(), november()));
-        assert_eq!(total, CostTotal { cost: whole(107), ..own });
+        assert_eq!(total, CostTotal { cost: whole(107), unknown: 1, ..own });
         let by_agent = world.read(|reads| reads.ledger().by_agent(world.scope(), november()));
         assert_eq!(by_agent, [(colleague.id, others), (world.agent.id, own)]);
+        let by_model = world.read(|reads| reads.ledger().by_model(world.scope(), november()));
+        let of = |model, total| ModelCost {
+            provider: Name::parse("anthropic").unwrap(),
+            model,
+            total,
+        };
+        let usual = Name::parse("m").unwrap();
+        assert_eq!(by_model, [of(other.clone(), others), of(usual, own)]);
         let by_project = world.read(|reads| reads.ledger().by_project(world.scope(), november()));
         let in_project =
             CostTotal { cost: whole(4), tokens, api_runs: 1, ..CostTotal::default() };
@@ -182,6 +200,7 @@ on_both_databases! {
                         cost: whole(103),
                         tokens: TokenUse { input: 3, output: 30, cached_input: 300, cache_write: 3000 },
                         api_runs: 1,
+                        unknown: 1,
                         ..own
                     },
                 },

@@ -70,13 +70,16 @@ const LISTS: [(&str, &[&str]); 9] = [
 ];
 
 /// What else there is of a company.
-const VIEWS: [&str; 8] = [
+const VIEWS: [&str; 11] = [
     "activity",
     "costs/by-agent",
+    "costs/by-model",
     "costs/by-project",
+    "costs/series",
     "costs/summary",
     "dashboard",
     "events?after=0",
+    "issues/counts",
     "org",
     "sidebar-badges",
 ];

@@ -28,6 +28,14 @@ pub(super) fn of(who: Acting<'_>, company: CompanyId, stranger: AgentId) -> Answ
             told(who.read(|r, ctx| costs::by_project(r, ctx, company, window))),
         ),
         (
+            "costs::by_model",
+            told(who.read(|r, ctx| costs::by_model(r, ctx, company, window))),
+        ),
+        (
+            "costs::by_day",
+            told(who.read(|r, ctx| costs::by_day(r, ctx, company, Spender::Company, window))),
+        ),
+        (
             "costs::forecast",
             told(who.read(|r, ctx| costs::forecast(r, ctx, company, Spender::Company, None))),
         ),

@@ -21,7 +21,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 ///
 /// # Errors
 /// `invalid_request`
-fn spender(rq: &Request) -> Result<Spender, Problem> {
+pub(super) fn spender(rq: &Request) -> Result<Spender, Problem> {
     let query = rq.query()?;
     match (query.id("agentId")?, query.id("projectId")?) {
         (None, None) => Ok(Spender::Company),

@@ -9,7 +9,7 @@ use workforce_domain::cost::{TokenUse, Window};
 use workforce_domain::id::{AgentId, CompanyId, ProjectId};
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::number::Count;
-use workforce_domain::port::ProjectCost;
+use workforce_domain::port::{ModelCost, ProjectCost};
 use workforce_domain::text::Name;
 
 use super::TAG;
@@ -24,6 +24,7 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_summary, Access::Anyone, Codes::NONE, summary)
         .add(__path_by_agent, Access::Anyone, Codes::NONE, by_agent)
         .add(__path_by_project, Access::Anyone, Codes::NONE, by_project)
+        .add(__path_by_model, Access::Anyone, Codes::NONE, by_model)
 }
 
 /// Hundredths of a percent as a number.
@@ -46,6 +47,8 @@ struct SummaryBody {
     spend_cents: Cents,
     /// What it was by list, as far as that is known.
     estimated_cost_cents: Cents,
+    /// Costs of no known amount: billed by use, of a model without a price.
+    unknown_cost_count: Count,
     /// The monthly limit.
     budget_cents: Budget,
     /// The part of the limit that is used, to two decimals; 0 without a limit.
@@ -62,6 +65,7 @@ impl From<CostSummary> for SummaryBody {
             company_id: summary.company,
             spend_cents: summary.total.cost,
             estimated_cost_cents: summary.total.estimated,
+            unknown_cost_count: Count(summary.total.unknown),
             budget_cents: summary.usage.budget,
             utilization_percent: percent(summary.usage.utilization()),
             window: summary.window,
@@ -101,6 +105,8 @@ struct AgentCostBody {
     cost_cents: Cents,
     /// What it was by list, as far as that is known.
     estimated_cost_cents: Cents,
+    /// Costs of no known amount: billed by use, of a model without a price.
+    unknown_cost_count: Count,
     /// Its monthly limit.
     budget_cents: Budget,
     /// The part of the limit that is used, to two decimals; 0 without a limit.
@@ -125,6 +131,7 @@ impl From<AgentCost> for AgentCostBody {
             agent_status: row.status,
             cost_cents: row.total.cost,
             estimated_cost_cents: row.total.estimated,
+            unknown_cost_count: Count(row.total.unknown),
             budget_cents: row.usage.budget,
             utilization_percent: percent(row.usage.utilization()),
             api_run_count: Count(row.total.api_runs),
@@ -164,6 +171,8 @@ struct ProjectCostBody {
     cost_cents: Cents,
     /// What it was by list, as far as that is known.
     estimated_cost_cents: Cents,
+    /// Costs of no known amount: billed by use, of a model without a price.
+    unknown_cost_count: Count,
     #[serde(flatten)]
     tokens: TokenUse,
 }
@@ -176,6 +185,7 @@ impl From<ProjectCost> for ProjectCostBody {
             project_name,
             cost_cents: row.total.cost,
             estimated_cost_cents: row.total.estimated,
+            unknown_cost_count: Count(row.total.unknown),
             tokens: row.total.tokens,
         }
     }
@@ -192,6 +202,53 @@ async fn by_project(rqctx: RequestContext) -> HttpResponse {
             |rq| Ok((rq.id("companyId")?, window(rq)?)),
             |reads, ctx, (company, window)| costs::by_project(reads, ctx, *company, *window),
             Reply::<Vec<ProjectCostBody>>::all,
+        )
+        .await
+}
+
+/// What one model cost.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ModelCost)]
+struct ModelCostBody {
+    /// The model provider.
+    provider: Name,
+    /// The model.
+    model: Name,
+    /// What it cost.
+    cost_cents: Cents,
+    /// What it was by list, as far as that is known.
+    estimated_cost_cents: Cents,
+    /// Costs of no known amount: billed by use, of a model without a price.
+    unknown_cost_count: Count,
+    #[serde(flatten)]
+    tokens: TokenUse,
+}
+
+impl From<ModelCost> for ModelCostBody {
+    fn from(row: ModelCost) -> Self {
+        Self {
+            provider: row.provider,
+            model: row.model,
+            cost_cents: row.total.cost,
+            estimated_cost_cents: row.total.estimated,
+            unknown_cost_count: Count(row.total.unknown),
+            tokens: row.total.tokens,
+        }
+    }
+}
+
+/// What each model cost, the dearest first; the rows add up to the total.
+#[utoipa::path(get, path = "/api/companies/{companyId}/costs/by-model", tag = TAG,
+    operation_id = "listCostsByModel",
+    params(WindowParams),
+    responses((status = 200, description = "One row per model.", body = Vec<ModelCostBody>)))]
+async fn by_model(rqctx: RequestContext) -> HttpResponse {
+    rqctx
+        .read(
+            |rq| Ok((rq.id("companyId")?, window(rq)?)),
+            |reads, ctx, (company, window)| costs::by_model(reads, ctx, *company, *window),
+            Reply::<Vec<ModelCostBody>>::all,
         )
         .await
 }

@@ -3,9 +3,9 @@ use workforce_app::projects::{
     self, AdoptAddress, AdoptedAddress, CreateWorkspace, UpdateWorkspace,
 };
 use workforce_app::{Code, Codes};
-use workforce_domain::actor::CompanyOwned;
+use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::id::{ProjectId, WorkspaceId};
-use workforce_domain::port::Failure;
+use workforce_domain::port::{Failure, RemoteAddresses};
 use workforce_domain::project::Workspace;
 
 use super::super::Done;
@@ -15,6 +15,7 @@ use crate::endpoints::Endpoints;
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
+use crate::state::State;
 
 /// What the adoption of an address is refused with.
 const ADOPT: Codes = Codes::of(&[
@@ -98,6 +99,19 @@ async fn delete(rqctx: RequestContext) -> HttpResponse {
         .await
 }
 
+/// The addresses that a ticket of a workspace would get now.
+///
+/// # Errors
+/// The step that failed.
+pub(crate) async fn addresses(
+    state: &State,
+    company: CompanyScope,
+    workspace: WorkspaceId,
+) -> Result<Option<RemoteAddresses>, Problem> {
+    let found = state.ports.governed.addresses(company, workspace).await;
+    found.map_err(Problem::not_carried_out)
+}
+
 fn adoption(rq: &Request) -> Result<((ProjectId, WorkspaceId), AdoptAddress), Problem> {
     Ok((ids(rq)?, rq.json()?))
 }
@@ -129,13 +143,10 @@ async fn adopt(rqctx: RequestContext) -> HttpResponse {
     };
     let addresses = match workspace {
         None => None,
-        Some(workspace) => {
-            let governed = &rqctx.state.ports.governed;
-            match governed.addresses(workspace.scope(), workspace.id).await {
-                Ok(addresses) => addresses,
-                Err(error) => return rqctx.refuse(Problem::not_carried_out(error)),
-            }
-        }
+        Some(workspace) => match addresses(&rqctx.state, workspace.scope(), workspace.id).await {
+            Ok(addresses) => addresses,
+            Err(problem) => return rqctx.refuse(problem),
+        },
     };
     rqctx
         .write(

@@ -210,8 +210,10 @@ pub(super) const REQUESTS: &[Request] = &[
         r#"{"agentId":"{agentId}","provider":"p","model":"m","costCents":1}"#,
     ),
     get("/api/companies/{companyId}/costs/by-agent"),
+    get("/api/companies/{companyId}/costs/by-model"),
     get("/api/companies/{companyId}/costs/by-project"),
     get("/api/companies/{companyId}/costs/forecast"),
+    get("/api/companies/{companyId}/costs/series"),
     get("/api/companies/{companyId}/costs/summary"),
     get("/api/companies/{companyId}/dashboard"),
     get("/api/companies/{companyId}/events"),
@@ -225,6 +227,7 @@ pub(super) const REQUESTS: &[Request] = &[
         "/api/companies/{companyId}/issues",
         r#"{"title":"New {unique}"}"#,
     ),
+    get("/api/companies/{companyId}/issues/counts"),
     upload("/api/companies/{companyId}/issues/{issueId}/attachments"),
     get("/api/companies/{companyId}/labels"),
     post(

@@ -9,7 +9,7 @@ use workforce_domain::actor::CompanyScope;
 use workforce_domain::cost::{BillingType, CostSource, CostTotal, TokenUse, Window};
 use workforce_domain::id::{AgentId, ProjectId, RunId};
 use workforce_domain::money::Cents;
-use workforce_domain::port::{MeteredModel, ProjectCost, StoreError};
+use workforce_domain::port::{MeteredModel, ModelCost, ProjectCost, StoreError};
 
 use super::super::Connection;
 use super::page::MAX_WHOLE;
@@ -37,7 +37,9 @@ pub(super) fn sums(beside: &str, with: &str, groups: &str) -> String {
             CAST(COALESCE(SUM(CASE WHEN {subscription} \
                 THEN e.input_tokens ELSE 0 END), 0) AS BIGINT) AS subscription_input, \
             CAST(COALESCE(SUM(CASE WHEN {subscription} \
-                THEN e.output_tokens ELSE 0 END), 0) AS BIGINT) AS subscription_output \
+                THEN e.output_tokens ELSE 0 END), 0) AS BIGINT) AS subscription_output, \
+            COUNT(CASE WHEN {api} AND e.cost_micros = 0 AND e.estimated_micros IS NULL \
+                THEN 1 END) AS unknown \
         FROM cost_events e {with}\
         WHERE e.company_id = $1 AND e.occurred_at >= $2 AND e.occurred_at < $3 AND e.counted \
         {groups}"
@@ -59,6 +61,14 @@ static BY_PROJECT: LazyLock<String> = LazyLock::new(|| {
         "p.id AS project_id, p.name AS project_name, ",
         "LEFT JOIN projects p ON p.company_id = e.company_id AND p.id = e.project_id ",
         "GROUP BY p.id, p.name ORDER BY cost DESC, p.id LIMIT $4",
+    )
+});
+
+static BY_MODEL: LazyLock<String> = LazyLock::new(|| {
+    sums(
+        "e.provider AS provider, e.model AS model, ",
+        "",
+        "GROUP BY e.provider, e.model ORDER BY cost DESC, e.provider, e.model LIMIT $4",
     )
 });
 
@@ -84,6 +94,8 @@ pub(super) struct Sums {
     subscription_input: i64,
     #[diesel(sql_type = BigInt)]
     subscription_output: i64,
+    #[diesel(sql_type = BigInt)]
+    unknown: i64,
 }
 
 impl From<Sums> for CostTotal {
@@ -101,6 +113,7 @@ impl From<Sums> for CostTotal {
             subscription_runs: sums.subscription_runs,
             subscription_input: sums.subscription_input,
             subscription_output: sums.subscription_output,
+            unknown: sums.unknown,
         }
     }
 }
@@ -119,6 +132,16 @@ struct ProjectSums {
     project_id: Option<IdColumn<ProjectId>>,
     #[diesel(sql_type = Nullable<Text>)]
     project_name: Option<String>,
+    #[diesel(embed)]
+    sums: Sums,
+}
+
+#[derive(QueryableByName)]
+struct ModelSums {
+    #[diesel(sql_type = Text)]
+    provider: String,
+    #[diesel(sql_type = Text)]
+    model: String,
     #[diesel(embed)]
     sums: Sums,
 }
@@ -178,6 +201,30 @@ pub(super) fn by_project(
             };
             Ok(ProjectCost {
                 project,
+                total: row.sums.into(),
+            })
+        })
+        .collect()
+}
+
+/// The sums per model, the most expensive first.
+pub(super) fn by_model(
+    conn: &mut Connection,
+    company: CompanyScope,
+    window: Window,
+) -> Result<Vec<ModelCost>, StoreError> {
+    let rows: Vec<ModelSums> = sql_query(BY_MODEL.as_str())
+        .bind::<Key, _>(IdColumn(company.company()))
+        .bind::<Instant, _>(InstantColumn(window.start))
+        .bind::<Instant, _>(InstantColumn(window.end))
+        .bind::<BigInt, _>(MAX_WHOLE)
+        .load(conn)
+        .map_err(failed)?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(ModelCost {
+                provider: admit("cost event", row.provider)?,
+                model: admit("cost event", row.model)?,
                 total: row.sums.into(),
             })
         })

@@ -1,7 +1,8 @@
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use workforce_domain::actor::{CompanyOwned, CompanyScope, Scope};
-use workforce_domain::id::IssueId;
+use workforce_domain::dashboard::IssueTally;
+use workforce_domain::id::{GoalId, IssueId, ProjectId};
 use workforce_domain::issue::{
     Assignee, Governance, Issue, IssueRef, IssueStatus, Lease, StuckIssue, StuckReason,
 };
@@ -21,8 +22,8 @@ use super::issue_row::IssueRow;
 use super::predicates::open_issue;
 use super::row::{all, exactly_one, in_scope, one};
 use super::{
-    board_work, issue_deletion, issue_leases, issue_list, issue_search, issue_texts, issue_tree,
-    stuck_issues,
+    board_work, issue_counts, issue_deletion, issue_leases, issue_list, issue_search, issue_texts,
+    issue_tree, stuck_issues,
 };
 use crate::store::cached::{cached, cached_here};
 use crate::store::columns::{DigestColumn, IdColumn, StringEnumColumn};
@@ -228,6 +229,20 @@ impl IssueReads for Transaction<'_> {
         company: CompanyScope,
     ) -> Result<Vec<(StuckReason, i64)>, StoreError> {
         stuck_issues::counts(self.conn, company)
+    }
+
+    fn count_by_project(
+        &mut self,
+        company: CompanyScope,
+    ) -> Result<Vec<(ProjectId, IssueTally)>, StoreError> {
+        issue_counts::by_project(self.conn, company)
+    }
+
+    fn count_by_goal(
+        &mut self,
+        company: CompanyScope,
+    ) -> Result<Vec<(GoalId, IssueTally)>, StoreError> {
+        issue_counts::by_goal(self.conn, company)
     }
 }
 

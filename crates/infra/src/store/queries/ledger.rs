@@ -8,7 +8,8 @@ use workforce_domain::id::{AgentId, CostEventId, RunId};
 use workforce_domain::money::Cents;
 use workforce_domain::page::{CreationKey, Page, PageRequest};
 use workforce_domain::port::{
-    CostEventCursor, LedgerReads, LedgerWrites, MeteredModel, ProjectCost, Spender, StoreError,
+    CostEventCursor, LedgerReads, LedgerWrites, MeteredModel, ModelCost, ProjectCost, Spender,
+    StoreError,
 };
 use workforce_domain::time::{Day, Month, Timestamp};
 
@@ -94,6 +95,15 @@ impl LedgerReads for Transaction<'_> {
         window: Window,
     ) -> Result<Vec<ProjectCost>, StoreError> {
         cost_sums::by_project(self.conn, company, window)
+    }
+
+    /// The most expensive first.
+    fn by_model(
+        &mut self,
+        company: CompanyScope,
+        window: Window,
+    ) -> Result<Vec<ModelCost>, StoreError> {
+        cost_sums::by_model(self.conn, company, window)
     }
 
     fn first_cost(

@@ -40,6 +40,7 @@ pub(super) mod installation;
 mod instance_figures;
 mod instructions;
 pub(super) mod invariants;
+mod issue_counts;
 mod issue_deletion;
 mod issue_filter;
 mod issue_leases;

@@ -173,6 +173,7 @@ pub(super) fn others(asked: &Asked) -> Vec<(String, Body<'_>)> {
                 reads.ledger().total(scope, window)?;
                 reads.ledger().by_agent(scope, window)?;
                 reads.ledger().by_project(scope, window)?;
+                reads.ledger().by_model(scope, window)?;
                 for spender in [
                     Spender::Company,
                     Spender::Agent(asked.agent),

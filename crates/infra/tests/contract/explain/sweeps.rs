@@ -33,7 +33,9 @@ fn counting(store: &TestStore, asked: &Asked) -> Vec<String> {
     recorded(|| {
         read(&**store, |reads| {
             reads.companies().figures(asked.scope, instants)?;
-            reads.companies().badges(asked.scope)
+            reads.companies().badges(asked.scope)?;
+            reads.issues().count_by_project(asked.scope)?;
+            reads.issues().count_by_goal(asked.scope)
         });
     })
 }
