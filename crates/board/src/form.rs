@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Switch,
     /// Ticked; left out when it is not.
     Ticked,
+    /// A text with all of its blanks; left out when it was not sent.
+    Exact,
 }
 
 /// What was sent with a form.
@@ -44,6 +46,27 @@ impl Form {
     pub(crate) fn text(&self, name: &str) -> &str {
         let mut found = self.fields.iter().filter(|(its, _)| its == name);
         found.next().map_or("", |(_, value)| value.trim())
+    }
+
+    /// A field with all of its blanks, with lines that end as those of files do; `None` when it
+    /// was not sent.
+    pub(crate) fn exact(&self, name: &str) -> Option<String> {
+        let found = self.fields.iter().find(|(its, _)| its == name);
+        // Browsers end lines as the network does.
+        found.map(|(_, value)| value.replace("\r\n", "\n"))
+    }
+
+    /// The same form with another value in a field.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.fields.retain(|(its, _)| its != name);
+        self.fields.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same form without the fields of these names, which no page may show again.
+    pub(crate) fn without(mut self, is_hidden: impl Fn(&str) -> bool) -> Self {
+        self.fields.retain(|(name, _)| !is_hidden(name));
+        self
     }
 
     /// Under which the same form is taken once.
@@ -72,6 +95,10 @@ impl Form {
             let text = self.text(name);
             let value = match kind {
                 Kind::Text | Kind::Dollars | Kind::Ticked if text.is_empty() => continue,
+                Kind::Exact => match self.exact(name) {
+                    Some(text) => json!(text),
+                    None => continue,
+                },
                 Kind::OrNull if text.is_empty() => Value::Null,
                 // Browsers end lines as the network does.
                 Kind::Text | Kind::OrNull => json!(text.replace("\r\n", "\n")),
@@ -91,7 +118,7 @@ impl Form {
 }
 
 /// Puts a value where a name with slashes leads to.
-fn put(object: &mut Map<String, Value>, name: &str, value: Value) {
+pub(crate) fn put(object: &mut Map<String, Value>, name: &str, value: Value) {
     match name.split_once('/') {
         None => {
             object.insert(name.to_owned(), value);
@@ -105,13 +132,14 @@ fn put(object: &mut Map<String, Value>, name: &str, value: Value) {
     }
 }
 
-fn fault(field: &str, message: &str) -> Problem {
+/// A fault at a field of a form.
+pub(crate) fn fault(field: &str, message: &str) -> Problem {
     let pointer = format!("/{field}");
     door::fault(Code::InvalidField, &pointer, message)
 }
 
 /// An amount of dollars in cents.
-fn cents(text: &str) -> Option<i64> {
+pub(crate) fn cents(text: &str) -> Option<i64> {
     let text = text.trim_start_matches('$').replace(',', "");
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
     let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
@@ -152,6 +180,25 @@ impl Filled {
             key: visit.new_key(),
             ..Self::default()
         }
+    }
+
+    /// A form with these values.
+    pub(crate) fn of(form: Form, visit: &Visit) -> Self {
+        Self {
+            form,
+            key: visit.new_key(),
+            refusal: None,
+        }
+    }
+
+    /// The form itself.
+    pub(crate) const fn form(&self) -> &Form {
+        &self.form
+    }
+
+    /// The same with other values.
+    pub(crate) fn with_form(self, form: Form) -> Self {
+        Self { form, ..self }
     }
 
     /// A form that was refused.

@@ -6,6 +6,7 @@
 
 mod answer;
 mod assets;
+mod cursor;
 pub mod demo;
 mod form;
 mod html;

@@ -246,7 +246,7 @@ impl RequestContext {
     /// commit. The answer to a request with a key is kept last of all: whoever
     /// lost it to a crash in between finds what is done.
     pub(crate) async fn write_with_side_effect<I, P, X, T, E, B>(
-        mut self,
+        self,
         parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
         plan: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<P, Failure<E>> + Send + 'static,
         outside: impl FnOnce(&State, &I, P) -> Result<X, Problem> + Send + 'static,
@@ -257,13 +257,34 @@ impl RequestContext {
         E: Refusal,
         B: Serialize,
     {
-        if let Err(problem) = self.take_room() {
-            return self.refuse(problem);
-        }
-        self.run_blocking(PATIENCE, move |rqctx| {
+        let request_id = self.request.request_id.clone();
+        let written = self.act_with_side_effect(parse, plan, outside, act, finish);
+        let answer = written.await;
+        answer.unwrap_or_else(|problem| problem.answer(&request_id))
+    }
+
+    /// The same for a caller that answers refusals in its own way.
+    ///
+    /// # Errors
+    /// Why it was not done.
+    pub(crate) async fn act_with_side_effect<I, P, X, T, E, B>(
+        mut self,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        plan: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<P, Failure<E>> + Send + 'static,
+        outside: impl FnOnce(&State, &I, P) -> Result<X, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I, &X) -> Result<T, Failure<E>> + Send + 'static,
+        finish: impl FnOnce(&State, &I, T) -> Reply<B> + Send + 'static,
+    ) -> Result<HttpResponse, Problem>
+    where
+        E: Refusal,
+        B: Serialize,
+    {
+        self.take_room()?;
+        let serve = self.serving(move |rqctx| {
             rqctx.write_with_side_effect_now(parse, plan, outside, act, finish)
-        })
-        .await
+        });
+        let (rqctx, response) = in_pool(PATIENCE, serve).await?;
+        Ok(rqctx.answer(response))
     }
 
     /// Takes part in the room of all writes that wait, with the body that the request has now.

@@ -18,9 +18,12 @@ mod runs;
 mod secrets;
 mod webhooks;
 
-pub(crate) use agents::CreateAgentBody;
+pub(crate) use agents::{
+    CheckAdapterBody, CreateAgentBody, PutFileBody, UpdateAgentBody, check_adapter, instructions,
+};
 pub(crate) use events::stream as stream_events;
 pub(crate) use health::HEALTH_PATH;
+pub(crate) use secrets::CreateSecretBody;
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -34,6 +34,14 @@ impl Display for Dollars {
     }
 }
 
+/// A limit in cents as one types it; nothing where there is none.
+pub(crate) fn typed(cents: i64) -> String {
+    match cents {
+        0 => String::new(),
+        cents => format!("{}.{:02}", cents / 100, cents % 100),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
+use workforce_domain::adapter_check::CheckStatus;
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::issue::{IssueStatus, Priority, StuckReason};
@@ -65,6 +66,14 @@ impl Pill {
             ApprovalStatus::Approved => Self::new("p-done", "circle-check", "Approved"),
             ApprovalStatus::Rejected => Self::new("", "circle-x", "Rejected"),
             ApprovalStatus::Cancelled => Self::new("", "circle-slash", "Withdrawn"),
+        }
+    }
+
+    pub(crate) const fn of_check(status: CheckStatus) -> Self {
+        match status {
+            CheckStatus::Ok => Self::new("p-done bare", "circle-check", "Fine"),
+            CheckStatus::Warning => Self::new("p-wait bare", "triangle-alert", "Take care"),
+            CheckStatus::Failed => Self::new("p-bad bare", "circle-x", "Failed"),
         }
     }
 

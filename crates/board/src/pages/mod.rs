@@ -1,6 +1,7 @@
 //! The pages, each in a file: what it looks for, and what it shows.
 
 mod agent;
+mod agent_form;
 mod agents;
 mod approval;
 mod approvals;
@@ -11,8 +12,11 @@ mod issue;
 mod issues;
 mod new_agent;
 mod new_issue;
+mod org;
 mod runs;
 mod search;
+mod secret;
+mod secrets;
 mod show_me;
 mod stop;
 
@@ -44,7 +48,9 @@ pub(crate) fn register(pages: Pages) -> Pages {
     let pages = stop::register(search::register(show_me::register(pages)));
     let pages = agents::register(pages);
     let pages = agent::register(pages);
-    new_agent::register(pages)
+    let pages = new_agent::register(pages);
+    let pages = secrets::register(pages);
+    secret::register(pages)
 }
 
 /// Why a page has nothing to show.

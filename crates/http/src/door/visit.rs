@@ -21,7 +21,7 @@ use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 use crate::request_id::RequestId;
 use crate::router::{PathParameters, Routed};
-use crate::state::State;
+use crate::state::{Ports, State};
 use crate::streamed_request::StreamedRequest;
 
 /// Somebody who looks at a page, or sends its form. Cheap to clone.
@@ -118,6 +118,10 @@ impl Visit {
         }
     }
 
+    pub(super) fn ports(&self) -> &Ports {
+        &self.0.state.ports
+    }
+
     /// The path, without the query.
     pub fn path(&self) -> &str {
         self.0.head.path()
@@ -204,11 +208,45 @@ impl Visit {
         E: Refusal,
         B: Serialize + DeserializeOwned + Send + 'static,
     {
-        let done = self.request_context(key).act(
-            move |_request| Ok(input),
-            act,
-            move |value| Reply::ok(answer(value)),
-        );
+        let reply = move |value| Reply::ok(answer(value));
+        self.done(key, input, act, reply).await
+    }
+
+    /// The same where the form or what is told carries a credential: what is kept of them for a
+    /// repetition is sealed.
+    ///
+    /// # Errors
+    /// Those of [`act`](Self::act).
+    pub async fn act_sealed<I, T, E, B>(
+        &self,
+        key: Option<&str>,
+        input: I,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        answer: impl Fn(T) -> B + Send + 'static,
+    ) -> Result<B, Problem>
+    where
+        I: Send + 'static,
+        E: Refusal,
+        B: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let reply = move |value| Reply::ok(answer(value)).sealed();
+        self.done(key, input, act, reply).await
+    }
+
+    async fn done<I, T, E, B>(
+        &self,
+        key: Option<&str>,
+        input: I,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I) -> Result<T, Failure<E>> + Send + 'static,
+        reply: impl Fn(T) -> Reply<B> + Send + 'static,
+    ) -> Result<B, Problem>
+    where
+        I: Send + 'static,
+        E: Refusal,
+        B: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let context = self.request_context(key);
+        let done = context.act(move |_request| Ok(input), act, reply);
         done.await.inspect_err(|problem| self.note(problem))
     }
 
