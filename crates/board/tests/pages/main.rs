@@ -4,7 +4,11 @@
 mod agents;
 mod approvals;
 mod companies;
+mod configuration;
 mod inbox;
+mod instructions;
 mod issues;
+mod keys;
+mod secrets;
 mod stop;
 mod support;

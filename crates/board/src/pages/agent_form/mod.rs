@@ -4,6 +4,7 @@ mod body;
 mod env;
 mod fields;
 mod findings;
+mod inputs;
 mod values;
 
 use workforce_app::agents::AgentView;
@@ -22,7 +23,7 @@ pub(super) use values::{env_untouched, values};
 use super::new_issue::{Colleague, colleagues};
 use crate::form::{Filled, Form};
 use env::EnvRow;
-use fields::{Choice, Part, parts};
+use inputs::{Choice, Part, parts};
 
 /// The programs, those first that most people have.
 const PROGRAMS: [(AdapterType, &str); 8] = [
