@@ -42,7 +42,8 @@ impl Deed {
                 let body = form.body(&[(LIMIT, Kind::Dollars)])?;
                 Self::Limit(Box::new(door::changed_agent(&body)?))
             }
-            _ => Self::Wake,
+            "wake" => Self::Wake,
+            _ => return Err(fault("deed", "press one of the buttons")),
         })
     }
 
