@@ -2,9 +2,11 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
+use workforce_app::agents::AgentView;
 use workforce_domain::adapter_check::CheckStatus;
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::approval::ApprovalStatus;
+use workforce_domain::company::PauseReason;
 use workforce_domain::issue::{IssueStatus, Priority, StuckReason};
 use workforce_domain::run::RunStatus;
 use workforce_domain::wake::WakeReason;
@@ -56,6 +58,17 @@ impl Pill {
             AgentStatus::Error => Self::new("p-bad", "circle-x", "Failing"),
             AgentStatus::PendingApproval => Self::new("p-you", "stamp", "Waits for you"),
             AgentStatus::Terminated => Self::new("", "circle-slash", "Terminated"),
+        }
+    }
+
+    /// The same, with why it is paused where a person is wanted.
+    pub(crate) fn of_employee(view: &AgentView) -> Self {
+        let pause = view.agent.lifecycle.pause_reason();
+        match (view.status, pause) {
+            (AgentStatus::Paused, Some(PauseReason::Budget)) => {
+                Self::new("p-you", "wallet", "Budget used up")
+            }
+            (status, _) => Self::of_agent(status),
         }
     }
 

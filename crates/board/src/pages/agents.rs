@@ -92,7 +92,7 @@ fn rows(agents: &[AgentView], ctx: &Context<'_>, asked: &Asked, basis: BudgetBas
     let row = |view: &AgentView| Row {
         who: Who::agent(view),
         link: asked.links().agent(&view.agent.url_key),
-        pill: Pill::of_agent(view.status),
+        pill: Pill::of_employee(view),
         adapter: view.agent.adapter_type.as_str(),
         manager: view.agent.reports_to.map(|manager| staff.agent(manager)),
         last_run: view.agent.last_heartbeat_at.map(|at| Ago::new(at, ctx.now)),

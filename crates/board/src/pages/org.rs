@@ -99,7 +99,7 @@ impl Growing<'_> {
             who: Who::agent(view),
             link: self.links.agent(&agent.url_key),
             is_at_work: view.status == AgentStatus::Running,
-            pill: Pill::of_agent(view.status),
+            pill: Pill::of_employee(view),
             issue: self.at_work.get(&agent.id).cloned(),
             percent: meter.percent(),
             meter,

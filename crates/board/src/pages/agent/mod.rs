@@ -13,7 +13,7 @@ mod runs;
 mod why;
 
 use workforce_app::Context;
-use workforce_app::agents::{self, AgentDetail, AgentRef, AgentView};
+use workforce_app::agents::{self, AgentDetail, AgentRef};
 use workforce_app::companies::CompanyView;
 use workforce_domain::agent::AgentState;
 use workforce_domain::id::AgentId;
@@ -113,13 +113,13 @@ struct Head {
 
 impl Head {
     fn of(detail: &AgentDetail, links: &Links, tab: &'static str) -> Self {
-        let AgentView { agent, status, .. } = &detail.view;
+        let agent = &detail.view.agent;
         let link = links.agent(&agent.url_key);
         let state = agent.lifecycle.state();
         let manager = detail.chain_of_command.first();
         let who = Who::agent(&detail.view);
         Self {
-            pill: Pill::of_agent(*status),
+            pill: Pill::of_employee(&detail.view),
             role: who.role.clone(),
             manager: manager.map(|it| (it.name.to_string(), links.agent(&it.id.to_string()))),
             is_paused: state == AgentState::Paused,

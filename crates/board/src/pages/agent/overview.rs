@@ -92,7 +92,10 @@ fn gather(
         more_waiting: state.pending.len().saturating_sub(WAKES),
         program: agent.adapter_type.as_str(),
         model: model.map(str::to_owned),
-        beat: beat(state.timer.interval_sec),
+        beat: match agent.lifecycle.paused() {
+            Some(_) => "off while it is paused".to_owned(),
+            None => beat(state.timer.interval_sec),
+        },
         at_once: agent.max_concurrent_runs(),
         failures: agent.consecutive_failures,
         last_seen: agent.last_heartbeat_at.map(|at| Ago::new(at, ctx.now)),

@@ -65,7 +65,10 @@ fn called(name: &str) -> String {
         return format!("Variable {variable}");
     }
     match (name, word(name)) {
-        ("instructionsBundle/version", _) => "Files of the instructions".to_owned(),
+        ("instructions/version", _) => "Version of its files".to_owned(),
+        ("instructions/entryFile", _) => "First file".to_owned(),
+        ("instructions/mode", _) => "Instructions".to_owned(),
+        ("instructions/rootPath", _) => "Folder of the files".to_owned(),
         (name, "Another field") => name.replace('/', " "),
         (_, word) => word.to_owned(),
     }
