@@ -82,7 +82,9 @@ fn of_agent(operation: &str) -> Option<Value> {
         }),
         "updateAgent" => json!({ "title": "Lead engineer", "budgetMonthlyCents": 30_000 }),
         "updateAgentPermissions" => json!({ "canCreateAgents": true }),
-        "checkAdapter" => json!({ "adapterType": "claude_local", "adapterConfig": config() }),
+        "checkAdapter" | "checkAgentAdapter" => {
+            json!({ "adapterType": "claude_local", "adapterConfig": config() })
+        }
         "createAgentKey" => json!({ "name": "ci" }),
         "resumeAgent" => json!({ "force": true }),
         "resetAgentSession" => json!({ "taskKey": "ACM-7" }),

@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     Several,
     /// A size in MiB, as bytes; `null` when it is empty.
     Mebibytes,
+    /// A text with all of its blanks; left out when it was not sent.
+    Exact,
 }
 
 /// What was sent with a form.
@@ -56,6 +58,27 @@ impl Form {
     fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let found = self.fields.iter().filter(move |(its, _)| its == name);
         found.map(|(_, value)| value.trim())
+    }
+
+    /// A field with all of its blanks, with lines that end as those of files do; `None` when it
+    /// was not sent.
+    pub(crate) fn exact(&self, name: &str) -> Option<String> {
+        let found = self.fields.iter().find(|(its, _)| its == name);
+        // Browsers end lines as the network does.
+        found.map(|(_, value)| value.replace("\r\n", "\n"))
+    }
+
+    /// The same form with another value in a field.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.fields.retain(|(its, _)| its != name);
+        self.fields.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same form without the fields of these names, which no page may show again.
+    pub(crate) fn without(mut self, is_hidden: impl Fn(&str) -> bool) -> Self {
+        self.fields.retain(|(name, _)| !is_hidden(name));
+        self
     }
 
     /// Under which the same form is taken once.
@@ -90,6 +113,10 @@ impl Form {
                     Ok(size) => json!(i64::from(size) << 20),
                     Err(_) => return Err(fault(name, "must be a whole number of MiB")),
                 },
+                Kind::Exact => match self.exact(name) {
+                    Some(text) => json!(text),
+                    None => continue,
+                },
                 // Browsers end lines as the network does.
                 Kind::Text | Kind::OrNull => json!(text.replace("\r\n", "\n")),
                 Kind::Limit if text.is_empty() => json!(0),
@@ -109,7 +136,7 @@ impl Form {
 }
 
 /// Puts a value where a name with slashes leads to.
-fn put(object: &mut Map<String, Value>, name: &str, value: Value) {
+pub(crate) fn put(object: &mut Map<String, Value>, name: &str, value: Value) {
     match name.split_once('/') {
         None => {
             object.insert(name.to_owned(), value);
@@ -123,13 +150,14 @@ fn put(object: &mut Map<String, Value>, name: &str, value: Value) {
     }
 }
 
-fn fault(field: &str, message: &str) -> Problem {
+/// A fault at a field of a form.
+pub(crate) fn fault(field: &str, message: &str) -> Problem {
     let pointer = format!("/{field}");
     door::fault(Code::InvalidField, &pointer, message)
 }
 
 /// An amount of dollars in cents.
-fn cents(text: &str) -> Option<i64> {
+pub(crate) fn cents(text: &str) -> Option<i64> {
     let text = text.trim_start_matches('$').replace(',', "");
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
     let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
@@ -172,18 +200,31 @@ impl Filled {
         }
     }
 
-    /// The same with a field filled in.
-    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
-        self.form.fields.push((name.to_owned(), value.to_owned()));
-        self
-    }
-
     /// The same under a key that another form of the page has as well.
     pub(crate) fn with_key(key: &str) -> Self {
         Self {
             key: key.to_owned(),
             ..Self::default()
         }
+    }
+
+    /// A form with these values.
+    pub(crate) fn of(form: Form, visit: &Visit) -> Self {
+        Self {
+            form,
+            key: visit.new_key(),
+            refusal: None,
+        }
+    }
+
+    /// The form itself.
+    pub(crate) const fn form(&self) -> &Form {
+        &self.form
+    }
+
+    /// The same with other values.
+    pub(crate) fn with_form(self, form: Form) -> Self {
+        Self { form, ..self }
     }
 
     /// A form that was refused.

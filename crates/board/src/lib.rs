@@ -6,12 +6,12 @@
 
 mod answer;
 mod assets;
+mod cursor;
 pub mod demo;
 mod form;
 mod html;
 mod links;
 mod look;
-mod older;
 mod pages;
 mod shell;
 

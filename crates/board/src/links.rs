@@ -1,6 +1,6 @@
 //! Addresses of pages.
 
-use workforce_domain::id::{ApprovalId, GoalId, ProjectId, RunId};
+use workforce_domain::id::{ApprovalId, GoalId, ProjectId, RunId, SecretId};
 
 /// The pages of a company.
 #[derive(Clone)]
@@ -119,5 +119,13 @@ impl Links {
 
     pub(crate) fn new_agent(&self) -> String {
         self.section("agents/new")
+    }
+
+    pub(crate) fn secrets(&self) -> String {
+        self.section("secrets")
+    }
+
+    pub(crate) fn secret(&self, id: SecretId) -> String {
+        self.section(&format!("secrets/{id}"))
     }
 }

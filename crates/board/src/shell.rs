@@ -24,6 +24,8 @@ pub(crate) struct Asked {
     prefix: String,
     look: Look,
     path: String,
+    /// Whether a form was sent, which the page answers.
+    is_answer: bool,
 }
 
 impl Asked {
@@ -32,6 +34,7 @@ impl Asked {
             prefix: visit.parameter("prefix").to_owned(),
             look: Look::of(visit),
             path: visit.path().to_owned(),
+            is_answer: !visit.form().is_empty(),
         }
     }
 
@@ -104,6 +107,9 @@ pub(crate) struct Shell {
     pub(crate) look: Look,
     /// Where the page is, for forms that lead back to it.
     pub(crate) path: String,
+    /// Whether the page answers a form. What it shows of that is not in the store, so it is not
+    /// fetched anew while it is open.
+    pub(crate) is_answer: bool,
     /// The name of the company.
     pub(crate) company: String,
     /// Whether nothing of it may start.
@@ -140,6 +146,7 @@ impl Shell {
         Ok(Self {
             look: asked.look,
             path: asked.path.clone(),
+            is_answer: asked.is_answer,
             company: company.company.name.to_string(),
             is_stopped: !company.company.is_active(),
             links: asked.links(),

@@ -6,6 +6,9 @@ mod system;
 mod files;
 mod run_log;
 mod remotes;
+mod adapter_check;
+mod commands;
+mod instructions;
 mod visit;
 mod worktree;
 
@@ -15,17 +18,17 @@ use std::sync::Arc;
 use actix_web::http::Method;
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse};
+pub use commands::{
+    bundle_path, change_of_adapter, changed_agent, command, fault, file_to_put, new_agent,
+    new_secret,
+};
 use futures_util::future::LocalBoxFuture;
-use serde::de::DeserializeOwned;
-use workforce_app::Code;
-use workforce_app::agents::CreateAgent;
 
 pub use crate::access_rules::Access;
-use crate::body;
 use crate::endpoints::Handler;
 use crate::problem::Problem;
 use crate::router::{Route, Routed};
-use crate::routes::{self, CreateAgentBody};
+use crate::routes;
 use crate::state::State;
 pub use system::System;
 pub use run_log::LogPiece;
@@ -133,25 +136,4 @@ impl Pages {
 pub(crate) fn is_page(head: &HttpRequest) -> bool {
     let accept = text(head, header::ACCEPT).unwrap_or_default();
     accept.contains("text/html") && !OF_PROGRAMS.iter().any(|it| head.path().starts_with(it))
-}
-
-/// A command that the interface would read from this body.
-///
-/// # Errors
-/// `invalid_json` with a pointer to the fault.
-pub fn command<T: DeserializeOwned>(body: &serde_json::Value) -> Result<T, Problem> {
-    body::parse(body.to_string().as_bytes())
-}
-
-/// The agent that the interface would read from this body.
-///
-/// # Errors
-/// `invalid_json` and `invalid_field` with a pointer to the fault.
-pub fn new_agent(body: &serde_json::Value) -> Result<CreateAgent, Problem> {
-    command::<CreateAgentBody>(body)?.command()
-}
-
-/// A fault at one field of a form, by its pointer.
-pub fn fault(code: Code, pointer: &str, message: &str) -> Problem {
-    Problem::at(code, pointer, message)
 }

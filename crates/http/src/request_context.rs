@@ -240,33 +240,6 @@ impl RequestContext {
         .await
     }
 
-    /// Serves a request that changes something in the store and outside of it,
-    /// such as a file. Nothing outside is touched within a transaction: `plan`
-    /// looks at the store and checks the caller, `outside` does what is to be
-    /// done there, `act` checks again and writes, and `finish` runs after the
-    /// commit. The answer to a request with a key is kept last of all: whoever
-    /// lost it to a crash in between finds what is done.
-    pub(crate) async fn write_with_side_effect<I, P, X, T, E, B>(
-        mut self,
-        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
-        plan: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<P, Failure<E>> + Send + 'static,
-        outside: impl FnOnce(&State, &I, P) -> Result<X, Problem> + Send + 'static,
-        act: impl Fn(&mut dyn Tx, &Context<'_>, &I, &X) -> Result<T, Failure<E>> + Send + 'static,
-        finish: impl FnOnce(&State, &I, T) -> Reply<B> + Send + 'static,
-    ) -> HttpResponse
-    where
-        E: Refusal,
-        B: Serialize,
-    {
-        if let Err(problem) = self.take_room() {
-            return self.refuse(problem);
-        }
-        self.run_blocking(PATIENCE, move |rqctx| {
-            rqctx.write_with_side_effect_now(parse, plan, outside, act, finish)
-        })
-        .await
-    }
-
     /// Takes part in the room of all writes that wait, with the body that the request has now.
     ///
     /// # Errors

@@ -160,16 +160,17 @@ pub(super) fn check_new_bindings<E: From<FieldFault>>(
     }
 }
 
-/// Checks the bindings of an environment that nobody has yet in the same way. Nothing
+/// Checks the new bindings of an environment that is only looked at in the same way. Nothing
 /// is locked, since nothing is stored.
-pub(super) fn check_draft_bindings<E: From<FieldFault>>(
+pub(super) fn check_unstored_bindings<E: From<FieldFault>>(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
     scope: CompanyScope,
     base: &str,
-    config: &Document,
+    before: &JsonMap,
+    after: &JsonMap,
 ) -> Result<(), Failure<E>> {
-    let new = new_bindings(ctx, base, &JsonMap::new(), config)?;
+    let new = new_bindings(ctx, base, before, after)?;
     let mut secrets = Vec::new();
     for id in named_secrets(&new) {
         secrets.extend(reads.secrets().find(scope.into(), id)?);

@@ -30,7 +30,9 @@ use workforce_domain::id::AgentId;
 use workforce_domain::port::{Failure, Locked, Reads, Spender, StoreError, Tx};
 use workforce_domain::time::Month;
 
-pub use adapter_check::{CHECK, CHECK_DRAFT, CheckAdapter, draft_to_check, to_check};
+pub use adapter_check::{
+    CHECK, CHECK_DRAFT, CheckAdapter, change_to_check, draft_to_check, to_check,
+};
 pub use adapter_config::resource_limit;
 pub(crate) use adapter_config::unmasked_document;
 pub use create::{CREATE, CreateAgent, create};

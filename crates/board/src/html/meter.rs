@@ -15,7 +15,7 @@ pub(crate) struct Meter {
     limit: Option<Limit>,
 }
 
-struct Limit {
+pub(crate) struct Limit {
     amount: Dollars,
     percent: i64,
     /// Up to where the bar is filled, and how much more is held, in hundredths of the limit.
@@ -29,13 +29,22 @@ const LONGEST: i64 = 104;
 
 impl HtmlSafe for Meter {}
 
+/// The bar alone.
+#[derive(Template)]
+#[template(path = "parts/meter_bar.html")]
+pub(crate) struct Bar<'a> {
+    limit: Option<&'a Limit>,
+}
+
+impl HtmlSafe for Bar<'_> {}
+
 impl Meter {
     pub(crate) fn new(spend: Spend, budget: Budget, basis: BudgetBasis) -> Self {
-        Self::bar(spend.counted(basis), spend.held, budget)
+        Self::of(spend.counted(basis), spend.held, budget)
     }
 
     /// The same from an amount that was spent, and one that is held beside it.
-    pub(crate) fn bar(spent: Cents, held: Cents, budget: Budget) -> Self {
+    pub(crate) fn of(spent: Cents, held: Cents, budget: Budget) -> Self {
         let limit = budget.limit().map(|limit| {
             let percent = percent(spent, limit);
             let filled = percent.min(LONGEST);
@@ -55,6 +64,18 @@ impl Meter {
             spent: Dollars(spent),
             limit,
         }
+    }
+
+    /// The bar without the amounts.
+    pub(crate) const fn bar(&self) -> Bar<'_> {
+        Bar {
+            limit: self.limit.as_ref(),
+        }
+    }
+
+    /// How much of the limit is used.
+    pub(crate) fn percent(&self) -> Option<i64> {
+        self.limit.as_ref().map(|limit| limit.percent)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 use workforce_domain::budget::BudgetBasis;
 use workforce_domain::cost::CostTotal;
-use workforce_domain::money::{Budget, Cents};
+use workforce_domain::money::Cents;
 
 const MICROS_PER_CENT: i64 = 1_000_000;
 
@@ -36,12 +36,11 @@ impl Display for Dollars {
     }
 }
 
-/// An amount as a field takes it: `1234.50`, and nothing for no limit.
-pub(crate) fn field(budget: Budget) -> String {
-    let cents = budget.cents();
+/// A limit in cents as a field takes it: `1234.50`, and nothing for no limit.
+pub(crate) fn typed(cents: i64) -> String {
     match cents {
         0 => String::new(),
-        _ => format!("{}.{:02}", cents / 100, cents % 100),
+        cents => format!("{}.{:02}", cents / 100, cents % 100),
     }
 }
 

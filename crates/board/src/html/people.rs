@@ -24,6 +24,20 @@ pub(crate) struct Who {
 
 impl HtmlSafe for Who {}
 
+/// The square of somebody, without the name.
+#[derive(Template)]
+#[template(
+    source = r#"<span class="face {% if is_large %}face-l {% endif %}{{ class }}" aria-hidden="true">{{ initials }}</span>"#,
+    ext = "html"
+)]
+pub(crate) struct Portrait<'a> {
+    initials: &'a str,
+    class: &'a str,
+    is_large: bool,
+}
+
+impl HtmlSafe for Portrait<'_> {}
+
 /// Squares have one of so many colours, always the same for one agent.
 const COLOURS: u8 = 6;
 
@@ -35,6 +49,23 @@ impl Who {
             class: "face-p h6".to_owned(),
             name: "Board".to_owned(),
             role: String::new(),
+        }
+    }
+
+    /// The square alone, where the name stands beside it.
+    pub(crate) fn square(&self) -> Portrait<'_> {
+        Portrait {
+            initials: &self.initials,
+            class: &self.class,
+            is_large: false,
+        }
+    }
+
+    /// The same, large.
+    pub(crate) fn large(&self) -> Portrait<'_> {
+        Portrait {
+            is_large: true,
+            ..self.square()
         }
     }
 

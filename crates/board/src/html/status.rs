@@ -2,9 +2,12 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
+use workforce_app::agents::AgentView;
+use workforce_domain::adapter_check::CheckStatus;
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::goal::GoalStatus;
+use workforce_domain::company::PauseReason;
 use workforce_domain::issue::{IssueStatus, Priority, StuckReason};
 use workforce_domain::project::ProjectStatus;
 use workforce_domain::run::RunStatus;
@@ -80,6 +83,17 @@ impl Pill {
         }
     }
 
+    /// The same, with why it is paused where a person is wanted.
+    pub(crate) fn of_employee(view: &AgentView) -> Self {
+        let pause = view.agent.lifecycle.pause_reason();
+        match (view.status, pause) {
+            (AgentStatus::Paused, Some(PauseReason::Budget)) => {
+                Self::new("p-you", "wallet", "Budget used up")
+            }
+            (status, _) => Self::of_agent(status),
+        }
+    }
+
     pub(crate) const fn of_approval(status: ApprovalStatus) -> Self {
         match status {
             ApprovalStatus::Pending => Self::new("p-you", "stamp", "Waits for you"),
@@ -87,6 +101,14 @@ impl Pill {
             ApprovalStatus::Approved => Self::new("p-done", "circle-check", "Approved"),
             ApprovalStatus::Rejected => Self::new("", "circle-x", "Rejected"),
             ApprovalStatus::Cancelled => Self::new("", "circle-slash", "Withdrawn"),
+        }
+    }
+
+    pub(crate) const fn of_check(status: CheckStatus) -> Self {
+        match status {
+            CheckStatus::Ok => Self::new("p-done bare", "circle-check", "Fine"),
+            CheckStatus::Warning => Self::new("p-wait bare", "triangle-alert", "Take care"),
+            CheckStatus::Failed => Self::new("p-bad bare", "circle-x", "Failed"),
         }
     }
 

@@ -18,7 +18,7 @@ use super::new_issue::{Colleague, colleagues_with_former};
 use super::{Gathered, Told as _, everyone, of, show};
 use crate::html::filters;
 use crate::html::when;
-use crate::older;
+use crate::cursor;
 use crate::shell::{Asked, Shell};
 use told::{Known, Row};
 
@@ -93,7 +93,7 @@ fn gather(
     let company = asked.company(reads, ctx)?;
     let id = company.company.id;
     let wanted = PageRequest {
-        after: older::place(&query.after),
+        after: cursor::place(&query.after),
         ..of(ROWS)
     };
     let filter = filter(reads, ctx, query)?;
@@ -113,7 +113,7 @@ fn gather(
         days: by_day(&page.items, &known),
         next: page
             .next
-            .map(|next| format!("{link}&after={}", older::mark(&next))),
+            .map(|next| format!("{link}&after={}", cursor::mark(&next))),
         query: query.clone(),
         shell: Shell::gather(reads, ctx, asked, &company, "activity")?,
     })

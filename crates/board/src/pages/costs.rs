@@ -166,7 +166,7 @@ fn gather(
         number: month.to_string(),
         before: neighbour(asked, about, Month::of(just_before(month.start()))),
         after: (!is_present).then(|| neighbour(asked, about, month.next())),
-        meter: Meter::bar(total.amount, held(&view, is_present), company.budget),
+        meter: Meter::of(total.amount, held(&view, is_present), company.budget),
         left: limit.map(|limit| rows::left(limit, total.amount)),
         held: Some(held(&view, is_present))
             .filter(|held| *held > Cents::ZERO)

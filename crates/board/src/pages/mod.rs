@@ -2,6 +2,7 @@
 
 mod activity;
 mod agent;
+mod agent_form;
 mod agents;
 mod approval;
 mod approvals;
@@ -19,11 +20,14 @@ pub(crate) mod login;
 mod new_agent;
 mod new_issue;
 mod new_project;
+mod org;
 mod project;
 mod projects;
 mod run;
 mod runs;
 mod search;
+mod secret;
+mod secrets;
 mod server_settings;
 mod settings;
 mod show_me;
@@ -74,7 +78,9 @@ pub(crate) fn register(pages: Pages) -> Pages {
     let pages = costs::register(pages);
     let pages = activity::register(pages);
     let pages = labels::register(pages);
-    settings::register(pages)
+    let pages = settings::register(pages);
+    let pages = secrets::register(pages);
+    secret::register(pages)
 }
 
 /// Why a page has nothing to show.

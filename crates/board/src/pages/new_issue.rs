@@ -58,7 +58,7 @@ struct NewIssuePage {
 
 async fn blank(visit: Visit) -> HttpResponse {
     let wanted: Wanted = serde_html_form::from_str(visit.query()).unwrap_or_default();
-    let form = Filled::blank(&visit).with("parentId", &wanted.parent);
+    let form = Filled::of(Form::default().with("parentId", &wanted.parent), &visit);
     let asked = Asked::of(&visit);
     show(&visit, move |reads, ctx| gather(reads, ctx, &asked, &form)).await
 }

@@ -173,8 +173,8 @@ fn gather(
         lead: project.lead_agent.map(|lead| staff.agent(lead)),
         target: project.target_date.map(|date| date.to_string()),
         workspace: primary.map(|workspace| workspace.name.to_string()),
-        month: Meter::bar(forecast.month_spend, Cents::ZERO, project.budget),
-        total: of_total.then(|| Meter::bar(forecast.spent, Cents::ZERO, project.total_budget)),
+        month: Meter::of(forecast.month_spend, Cents::ZERO, project.budget),
+        total: of_total.then(|| Meter::of(forecast.spent, Cents::ZERO, project.total_budget)),
         progress: Progress::of(tally.map(|(_, tally)| tally).unwrap_or_default()),
         made: Ago::new(project.created_at, ctx.now),
         changed: Ago::new(project.updated_at, ctx.now),
@@ -195,7 +195,7 @@ fn present(view: &ProjectView) -> Vec<(&'static str, String)> {
         }
     };
     let text = |text: Option<String>| text.unwrap_or_default();
-    let limit = |budget: Budget| money::field(budget);
+    let limit = |budget: Budget| money::typed(budget.cents());
     let mut fields = vec![
         ("name", project.name.to_string()),
         (

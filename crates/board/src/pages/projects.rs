@@ -21,7 +21,7 @@ use crate::html::filters;
 use crate::html::money::Cost;
 use crate::html::people::{Staff, Who};
 use crate::html::status::Pill;
-use crate::older;
+use crate::cursor;
 use crate::shell::{Asked, Shell};
 
 /// So many rows.
@@ -74,7 +74,7 @@ fn gather(
     let company = asked.company(reads, ctx)?;
     let id = company.company.id;
     let wanted = PageRequest {
-        after: older::place(&query.after),
+        after: cursor::place(&query.after),
         ..of(ROWS)
     };
     let page = projects::list(reads, ctx, id, &wanted).told()?;
@@ -96,7 +96,7 @@ fn gather(
         is_first: query.after.is_empty(),
         next: page.next.map(|next| {
             let projects = asked.links().projects();
-            format!("{projects}?after={}", older::mark(&next))
+            format!("{projects}?after={}", cursor::mark(&next))
         }),
         shell: Shell::gather(reads, ctx, asked, &company, "projects")?,
     })

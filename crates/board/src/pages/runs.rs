@@ -19,7 +19,7 @@ use crate::html::people::{Staff, Who};
 use crate::html::status::{Pill, why_woken};
 use crate::html::when::{self, Ago};
 use crate::links::Links;
-use crate::older;
+use crate::cursor;
 use crate::shell::{Asked, Shell};
 
 /// So many rows.
@@ -145,7 +145,7 @@ fn gather(
         statuses: status.into_iter().collect(),
     };
     let request = PageRequest {
-        after: older::place(&wanted.after),
+        after: cursor::place(&wanted.after),
         ..of(SHOWN)
     };
     let page = runs::list(reads, ctx, id, &filter, &request).told()?;
@@ -175,7 +175,7 @@ fn gather(
                 ("agent", wanted.agent.as_str()),
                 ("status", &wanted.status),
                 ("issue", &wanted.issue),
-                ("after", &older::mark(&next)),
+                ("after", &cursor::mark(&next)),
             ];
             let kept = query.iter().filter(|(_, value)| !value.is_empty());
             let query = serde_html_form::to_string(kept.collect::<Vec<_>>());

@@ -22,7 +22,7 @@ use crate::html::filters;
 use crate::html::meter::Meter;
 use crate::html::money;
 use crate::html::when;
-use crate::older;
+use crate::cursor;
 use crate::shell::{Asked, Shell};
 
 pub(super) const PATH: &str = "/c/{prefix}/settings";
@@ -135,7 +135,7 @@ pub(super) fn gather(
     let view = asked.company(reads, ctx)?;
     let company = &view.company;
     let wanted = PageRequest {
-        after: older::place(&query.after),
+        after: cursor::place(&query.after),
         ..of(LABELS)
     };
     let found = labels::list(reads, ctx, company.id, &wanted).told()?;
@@ -154,7 +154,7 @@ pub(super) fn gather(
             .collect(),
         next: found
             .next
-            .map(|next| format!("{link}?after={}#labels", older::mark(&next))),
+            .map(|next| format!("{link}?after={}#labels", cursor::mark(&next))),
         company: forms.company.clone().showing(&present(company)),
         label: forms
             .label
@@ -209,7 +209,7 @@ fn present(company: &Company) -> Vec<(&'static str, String)> {
             "description",
             text(company.description.as_ref().map(ToString::to_string)),
         ),
-        ("budgetMonthlyCents", money::field(company.budget)),
+        ("budgetMonthlyCents", money::typed(company.budget.cents())),
         ("budgetBasis", company.budget_basis.as_str().to_owned()),
         (
             "requireBoardApprovalForNewAgents",

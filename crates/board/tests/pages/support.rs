@@ -10,6 +10,8 @@ use actix_web::web::Data;
 use tempfile::TempDir;
 use ureq::http::{HeaderMap, Request};
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
+use workforce_app::authenticate::AuthPolicy;
+use workforce_domain::adapter_check::{AdapterCheck, CheckName, CheckStatus};
 use workforce_domain::id::InstanceId;
 use workforce_domain::mocks::{
     MockAdapterChecks, MockEngineSignal, MockForgeWebhooks, MockGovernedWork,
@@ -144,7 +146,7 @@ impl Board {
             logs: Arc::clone(&logs) as _,
             objects: ports::objects(folders[1].path()),
             engine: Arc::new(engine),
-            adapters: Arc::new(MockAdapterChecks::new()),
+            adapters: Arc::new(adapters()),
             governed: Arc::new(governed),
             webhooks: Arc::new(MockForgeWebhooks::new()),
         };
@@ -312,6 +314,23 @@ impl Board {
         }
         page
     }
+}
+
+/// Looks at nothing, and finds that a command that is called `missing` is not there.
+fn adapters() -> MockAdapterChecks {
+    let mut adapters = MockAdapterChecks::new();
+    adapters.expect_check().returning(|adapter| {
+        let mut found = AdapterCheck::new(adapter.adapter_type);
+        let command = adapter.adapter_config.get("command");
+        let is_missing = command.is_some_and(|command| command == "missing");
+        if is_missing {
+            found.add(CheckName::Program, CheckStatus::Failed, "it is not there");
+        } else {
+            found.add(CheckName::Program, CheckStatus::Ok, "it is there");
+        }
+        Box::pin(async move { Ok(found) })
+    });
+    adapters
 }
 
 /// What stands between angle brackets, without what is quoted in it.

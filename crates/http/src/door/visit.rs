@@ -21,7 +21,7 @@ use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
 use crate::request_id::RequestId;
 use crate::router::{PathParameters, Routed};
-use crate::state::State;
+use crate::state::{Ports, State};
 use crate::streamed_request::StreamedRequest;
 
 /// Somebody who looks at a page, or sends its form. Cheap to clone.
@@ -129,6 +129,10 @@ impl Visit {
             access: visitor.access,
             room: None,
         }
+    }
+
+    pub(super) fn ports(&self) -> &Ports {
+        &self.0.state.ports
     }
 
     /// The path, without the query.

@@ -23,6 +23,54 @@ enum Planned<T> {
 }
 
 impl RequestContext {
+    /// Serves a request that changes something in the store and outside of it,
+    /// such as a file. Nothing outside is touched within a transaction: `plan`
+    /// looks at the store and checks the caller, `outside` does what is to be
+    /// done there, `act` checks again and writes, and `finish` runs after the
+    /// commit. The answer to a request with a key is kept last of all: whoever
+    /// lost it to a crash in between finds what is done.
+    pub(crate) async fn write_with_side_effect<I, P, X, T, E, B>(
+        self,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        plan: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<P, Failure<E>> + Send + 'static,
+        outside: impl FnOnce(&State, &I, P) -> Result<X, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I, &X) -> Result<T, Failure<E>> + Send + 'static,
+        finish: impl FnOnce(&State, &I, T) -> Reply<B> + Send + 'static,
+    ) -> HttpResponse
+    where
+        E: Refusal,
+        B: Serialize,
+    {
+        let request_id = self.request.request_id.clone();
+        let written = self.act_with_side_effect(parse, plan, outside, act, finish);
+        let answer = written.await;
+        answer.unwrap_or_else(|problem| problem.answer(&request_id))
+    }
+
+    /// The same for a caller that answers refusals in its own way.
+    ///
+    /// # Errors
+    /// Why it was not done.
+    pub(crate) async fn act_with_side_effect<I, P, X, T, E, B>(
+        mut self,
+        parse: impl FnOnce(&Request) -> Result<I, Problem> + Send + 'static,
+        plan: impl Fn(&mut dyn Reads, &Context<'_>, &I) -> Result<P, Failure<E>> + Send + 'static,
+        outside: impl FnOnce(&State, &I, P) -> Result<X, Problem> + Send + 'static,
+        act: impl Fn(&mut dyn Tx, &Context<'_>, &I, &X) -> Result<T, Failure<E>> + Send + 'static,
+        finish: impl FnOnce(&State, &I, T) -> Reply<B> + Send + 'static,
+    ) -> Result<HttpResponse, Problem>
+    where
+        E: Refusal,
+        B: Serialize,
+    {
+        self.take_room()?;
+        let serve = self.serving(move |rqctx| {
+            rqctx.write_with_side_effect_now(parse, plan, outside, act, finish)
+        });
+        let (rqctx, response) = in_pool(PATIENCE, serve).await?;
+        Ok(rqctx.answer(response))
+    }
+
     /// The part of a request that looks, for a handler that does something lengthy
     /// outside of the store before it lets [`write`](Self::write) serve the request. A
     /// request that was served already is answered as it was.

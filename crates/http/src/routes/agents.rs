@@ -1,6 +1,6 @@
 mod adapter_check;
 mod bodies;
-mod instructions;
+pub(crate) mod instructions;
 mod keys;
 mod lifecycle;
 mod org;
@@ -22,10 +22,11 @@ use crate::precondition;
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
+pub(crate) use adapter_check::{CheckAdapterBody, found as check_adapter};
 use bodies::AgentBody;
 pub(super) use bodies::AgentDetailBody;
-pub(crate) use requests::CreateAgentBody;
-use requests::UpdateAgentBody;
+pub(crate) use instructions::PutFileBody;
+pub(crate) use requests::{CreateAgentBody, UpdateAgentBody};
 
 const TAG: &str = "Agents";
 

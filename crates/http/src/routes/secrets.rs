@@ -14,7 +14,8 @@ use crate::endpoints::Endpoints;
 use crate::paging::Paging;
 use crate::reply::Reply;
 use crate::request_context::RequestContext;
-use bodies::{ConvertBody, CreateSecretBody, RotateSecretBody};
+pub(crate) use bodies::CreateSecretBody;
+use bodies::{ConvertBody, RotateSecretBody};
 
 const TAG: &str = "Secrets";
 

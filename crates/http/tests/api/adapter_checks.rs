@@ -70,6 +70,33 @@ api_tests! {
         assert_eq!(api.adapters.asked().len(), asked);
     }
 
+    fn an_agent_is_checked_as_a_change_would_leave_it(api) {
+        let company = api.company("Acme");
+        let config = json!({ "command": "now", "env": { "A_TOKEN": "t", "B": "b" } });
+        let body = json!({ "name": "Ada", "adapterType": "process", "adapterConfig": config });
+        let ada = hired(api, &company, &body);
+        let change = json!({
+            "adapterType": "codex_local",
+            "adapterConfig": {
+                "command": "then", "cwd": "/", "env": { "A_TOKEN": "***REDACTED***", "B": null },
+            },
+        });
+        assert_eq!(api.post(&of_agent(&ada), &change).ok(200)["adapterType"], "codex_local");
+        let asked = api.adapters.asked();
+        assert_eq!(
+            Value::Object(asked[0].adapter_config.clone().into()),
+            json!({ "command": "then", "cwd": "/", "env": { "A_TOKEN": "t" } })
+        );
+        let path = format!("/api/agents/{}", id(&ada));
+        assert_eq!(api.get(&path).ok(200)["adapterConfig"]["command"], "now");
+        let faulty = json!({ "adapterConfig": { "command": 7 } });
+        api.post(&of_agent(&ada), &faulty).problem(422, "invalid_field");
+        // What is named here would be started.
+        let own = api.bearing(&api.key(&ada)).post(&of_agent(&ada), &change);
+        own.problem(403, "board_required");
+        assert_eq!(api.adapters.asked().len(), 1);
+    }
+
     fn what_an_agent_proposes_is_started_by_the_board_alone(api) {
         let company = json!({ "name": "Acme", "requireBoardApprovalForNewAgents": true });
         let company = api.post("/api/companies", &company).ok(201);

@@ -94,7 +94,7 @@ fn of_agent(links: &Links, row: AgentCost, basis: BudgetBasis) -> SpenderRow {
     SpenderRow {
         link: links.agent(&row.agent.url_key),
         name: row.agent.name.to_string(),
-        meter: Some(Meter::bar(spent, Cents::ZERO, row.agent.budget)),
+        meter: Some(Meter::of(spent, Cents::ZERO, row.agent.budget)),
         cost: Cost::of(&row.total, basis),
         tokens: tokens(&row.total.tokens),
         who: Some(Who::of(&row.agent, row.status)),

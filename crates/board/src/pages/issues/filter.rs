@@ -11,6 +11,7 @@ use workforce_domain::string_enum::StringEnum as _;
 
 use super::super::{Gathered, Told as _};
 use super::{GROUPS, OPEN};
+use crate::cursor;
 use crate::html::status::{of_priority, word};
 
 /// What the address says, as it stands there. What it says of nothing known is as if it were not
@@ -153,13 +154,12 @@ impl Filter {
 
     /// Where the list goes on.
     pub(super) fn after(&self) -> Option<IssueCursor> {
-        serde_json::from_str(&self.after).ok()
+        cursor::place(&self.after)
     }
 
     /// The address of what follows.
     pub(super) fn older(&self, path: &str, next: Option<&IssueCursor>) -> Option<String> {
-        let place = serde_json::to_string(next?).ok()?;
-        Some(self.with(path, "after", &place))
+        Some(self.with(path, "after", &cursor::mark(next?)))
     }
 
     /// What can be chosen, of the whole company.

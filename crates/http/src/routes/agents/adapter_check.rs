@@ -2,11 +2,13 @@ use actix_web::HttpResponse;
 use serde::Deserialize;
 use std::time::Duration;
 use utoipa::ToSchema;
-use workforce_app::agents::{self, CheckAdapter};
+use workforce_app::Context;
+use workforce_app::agents::{self, AgentError, CheckAdapter};
 use workforce_domain::Document;
 use workforce_domain::adapter_check::AdapterCheck;
 use workforce_domain::agent::AdapterType;
-use workforce_domain::port::{AdapterCheckError, AdapterToCheck};
+use workforce_domain::id::AgentId;
+use workforce_domain::port::{AdapterCheckError, AdapterChecks, AdapterToCheck, Failure, Reads};
 
 use super::TAG;
 use super::requests::adapter;
@@ -32,19 +34,24 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
 
 /// Looks at whether an agent could run as it is configured. Is its program there,
 /// which version is it, is it signed in, and where does it work? Nothing is changed,
-/// and no model is called. At most two checks go on at once on a server;
+/// and no model is called. With a configuration it is looked at as it would be after that
+/// change, which the board alone may ask for. At most two checks go on at once on a server;
 /// others wait, and are told 429 `rate_limited` in the end.
 #[utoipa::path(post, path = "/api/agents/{agentId}/adapter-check", tag = TAG,
     operation_id = "checkAgentAdapter",
+    request_body = Option<CheckAdapterBody>,
     responses((status = 200, description = "What was found, also when something is missing.",
         body = AdapterCheck)))]
 async fn check(rqctx: RequestContext) -> HttpResponse {
     let parse = |rq: &Request| {
-        rq.no_body()?;
-        rq.id("agentId")
+        let body = rq.json::<CheckAdapterBody>()?;
+        let change = (!body.is_empty()).then(|| body.command()).transpose()?;
+        Ok((rq.id("agentId")?, change))
     };
     let planned = rqctx
-        .plan(parse, |reads, ctx, id| agents::to_check(reads, ctx, *id))
+        .plan(parse, |reads, ctx, (id, change)| {
+            present_or_changed(reads, ctx, *id, change.as_ref())
+        })
         .await;
     let (rqctx, found) = match look(planned).await {
         Ok(looked) => looked,
@@ -53,24 +60,43 @@ async fn check(rqctx: RequestContext) -> HttpResponse {
     rqctx
         .write(
             parse,
-            |tx, ctx, id| agents::to_check(tx.reads(), ctx, *id),
-            move |_adapter| Reply::ok(found.clone()),
+            |tx, ctx, (id, change)| {
+                present_or_changed(tx.reads(), ctx, *id, change.as_ref()).map(drop)
+            },
+            // A configuration may carry credentials.
+            move |()| Reply::ok(found.clone()).sealed(),
         )
         .await
 }
 
+fn present_or_changed(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    id: AgentId,
+    change: Option<&CheckAdapter>,
+) -> Result<AdapterToCheck, Failure<AgentError>> {
+    match change {
+        None => agents::to_check(reads, ctx, id),
+        Some(change) => agents::change_to_check(reads, ctx, id, change),
+    }
+}
+
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct CheckAdapterBody {
-    /// How the agent is to be run; `process` when left out.
+pub(crate) struct CheckAdapterBody {
+    /// How the agent is to be run; `process`, or as before, when left out.
     #[schema(value_type = Option<AdapterType>)]
     adapter_type: Option<String>,
-    /// Configuration of the adapter.
+    /// Configuration of the adapter; of an agent that there is, changes of it, merged key by key.
     adapter_config: Option<Document>,
 }
 
 impl CheckAdapterBody {
-    fn command(self) -> Result<CheckAdapter, Problem> {
+    const fn is_empty(&self) -> bool {
+        self.adapter_type.is_none() && self.adapter_config.is_none()
+    }
+
+    pub(crate) fn command(self) -> Result<CheckAdapter, Problem> {
         Ok(CheckAdapter {
             adapter_type: self.adapter_type.as_deref().map(adapter).transpose()?,
             adapter_config: self.adapter_config.unwrap_or_default(),
@@ -116,9 +142,19 @@ async fn look(
     planned: Result<(RequestContext, AdapterToCheck), HttpResponse>,
 ) -> Result<(RequestContext, AdapterCheck), HttpResponse> {
     let (rqctx, adapter) = planned?;
-    match rqctx.state.ports.adapters.check(adapter).await {
+    match found(&*rqctx.state.ports.adapters, adapter).await {
         Ok(found) => Ok((rqctx, found)),
-        Err(AdapterCheckError::Busy) => Err(rqctx.refuse(Problem::rate_limited(AGAIN_AFTER))),
-        Err(AdapterCheckError::Store(error)) => Err(rqctx.refuse(error.into())),
+        Err(problem) => Err(rqctx.refuse(problem)),
     }
+}
+
+/// What a check finds.
+pub(crate) async fn found(
+    checks: &dyn AdapterChecks,
+    adapter: AdapterToCheck,
+) -> Result<AdapterCheck, Problem> {
+    checks.check(adapter).await.map_err(|error| match error {
+        AdapterCheckError::Busy => Problem::rate_limited(AGAIN_AFTER),
+        AdapterCheckError::Store(error) => error.into(),
+    })
 }

@@ -1,8 +1,10 @@
 mod bodies;
 
 use actix_web::HttpResponse;
-use workforce_app::agents::instructions::{self, DeleteFile};
+use serde::Serialize;
+use workforce_app::agents::instructions::{self, BundleView, DeleteFile, PutFile};
 use workforce_app::{Code, Codes};
+use workforce_domain::id::AgentId;
 use workforce_domain::instructions::BundlePath;
 
 use crate::access_rules::Access;
@@ -10,10 +12,11 @@ use crate::endpoints::Endpoints;
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request_context::{Request, RequestContext};
+use crate::state::State;
 use bodies::{
-    BundleBody, DeletedBody, FileBody, PatchBundleBody, PathBody, PutFileBody, SetPathBody,
-    WrittenBody, path,
+    BundleBody, DeletedBody, FileBody, PatchBundleBody, PathBody, SetPathBody, WrittenBody,
 };
+pub(crate) use bodies::{PutFileBody, path};
 
 const TAG: &str = "Instructions";
 
@@ -116,9 +119,31 @@ async fn file(rqctx: RequestContext) -> HttpResponse {
     request_body = PutFileBody,
     responses((status = 200, description = "The file and its bundle.", body = WrittenBody)))]
 async fn put(rqctx: RequestContext) -> HttpResponse {
+    let parse = |rq: &Request| Ok((rq.id("agentId")?, rq.json::<PutFileBody>()?.command()?));
+    let request_id = rqctx.request.request_id.clone();
+    let answer = written(rqctx, parse, |state, (_, command), view| {
+        let view = view.completed(&*state.ports.instructions);
+        Reply::ok(WrittenBody {
+            file: instructions::written(command, &view).into(),
+            bundle: view.into(),
+        })
+    })
+    .await;
+    answer.unwrap_or_else(|problem| problem.answer(&request_id))
+}
+
+/// Writes the file of an agent's instructions that `parse` reads from a request.
+///
+/// # Errors
+/// Why it was not done.
+pub(crate) async fn written<B: Serialize>(
+    rqctx: RequestContext,
+    parse: impl FnOnce(&Request) -> Result<(AgentId, PutFile), Problem> + Send + 'static,
+    finish: impl FnOnce(&State, &(AgentId, PutFile), BundleView) -> Reply<B> + Send + 'static,
+) -> Result<HttpResponse, Problem> {
     rqctx
-        .write_with_side_effect(
-            |rq| Ok((rq.id("agentId")?, rq.json::<PutFileBody>()?.command()?)),
+        .act_with_side_effect(
+            parse,
             |reads, ctx, (id, command)| instructions::plan_put(reads, ctx, *id, command),
             |state, (_, command), deed| {
                 let disk = &*state.ports.instructions;
@@ -127,13 +152,7 @@ async fn put(rqctx: RequestContext) -> HttpResponse {
                 Ok(deed)
             },
             |tx, ctx, (id, command), deed| instructions::put_file(tx, ctx, *id, command, deed),
-            |state, (_, command), view| {
-                let view = view.completed(&*state.ports.instructions);
-                Reply::ok(WrittenBody {
-                    file: instructions::written(command, &view).into(),
-                    bundle: view.into(),
-                })
-            },
+            finish,
         )
         .await
 }
@@ -146,9 +165,28 @@ async fn put(rqctx: RequestContext) -> HttpResponse {
     ),
     responses((status = 200, description = "The bundle.", body = DeletedBody)))]
 async fn delete(rqctx: RequestContext) -> HttpResponse {
+    let parse = |rq: &Request| Ok((rq.id("agentId")?, DeleteFile { path: named(rq)? }));
+    let request_id = rqctx.request.request_id.clone();
+    let answer = deleted(rqctx, parse, |state, _, view| {
+        let bundle = view.completed(&*state.ports.instructions).into();
+        Reply::ok(DeletedBody { ok: true, bundle })
+    })
+    .await;
+    answer.unwrap_or_else(|problem| problem.answer(&request_id))
+}
+
+/// Deletes the file of an agent's instructions that `parse` reads from a request.
+///
+/// # Errors
+/// Why it was not done.
+pub(crate) async fn deleted<B: Serialize>(
+    rqctx: RequestContext,
+    parse: impl FnOnce(&Request) -> Result<(AgentId, DeleteFile), Problem> + Send + 'static,
+    finish: impl FnOnce(&State, &(AgentId, DeleteFile), BundleView) -> Reply<B> + Send + 'static,
+) -> Result<HttpResponse, Problem> {
     rqctx
-        .write_with_side_effect(
-            |rq| Ok((rq.id("agentId")?, DeleteFile { path: named(rq)? })),
+        .act_with_side_effect(
+            parse,
             |reads, ctx, (id, command)| instructions::plan_delete(reads, ctx, *id, command),
             |state, (_, command), deed| {
                 let disk = &*state.ports.instructions;
@@ -157,10 +195,7 @@ async fn delete(rqctx: RequestContext) -> HttpResponse {
                 Ok(deed)
             },
             |tx, ctx, (id, command), deed| instructions::delete_file(tx, ctx, *id, command, deed),
-            |state, _, view| {
-                let bundle = view.completed(&*state.ports.instructions).into();
-                Reply::ok(DeletedBody { ok: true, bundle })
-            },
+            finish,
         )
         .await
 }

@@ -87,7 +87,7 @@ impl CreateAgentBody {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct UpdateAgentBody {
+pub(crate) struct UpdateAgentBody {
     /// Its name.
     #[serde(default)]
     name: Replace<Name>,
@@ -135,7 +135,7 @@ pub(super) struct UpdateAgentBody {
 }
 
 impl UpdateAgentBody {
-    pub(super) fn command(self) -> Result<UpdateAgent, Problem> {
+    pub(crate) fn command(self) -> Result<UpdateAgent, Problem> {
         Ok(UpdateAgent {
             not_writable: None,
             if_match: None,

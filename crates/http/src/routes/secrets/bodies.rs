@@ -11,7 +11,7 @@ use crate::problem::Problem;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CreateSecretBody {
+pub(crate) struct CreateSecretBody {
     /// Its name, unique in the company.
     name: SecretName,
     /// Its value. Required where it is kept here, and makes no sense elsewhere.
@@ -31,7 +31,7 @@ pub(super) struct CreateSecretBody {
 }
 
 impl CreateSecretBody {
-    pub(super) fn command(self) -> Result<CreateSecret, Problem> {
+    pub(crate) fn command(self) -> Result<CreateSecret, Problem> {
         let provider = match self.provider.as_deref() {
             None => SecretProvider::LocalEncrypted,
             Some(word) => SecretProvider::parse(word).ok_or_else(|| {

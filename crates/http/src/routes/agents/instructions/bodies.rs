@@ -12,7 +12,7 @@ use workforce_domain::instructions::{BundleMode, BundlePath, language_of};
 use crate::problem::Problem;
 
 /// A path within a bundle.
-pub(super) fn path(text: &str, pointer: &str) -> Result<BundlePath, Problem> {
+pub(crate) fn path(text: &str, pointer: &str) -> Result<BundlePath, Problem> {
     BundlePath::parse(text)
         .map_err(|fault| Problem::at(Code::InvalidField, pointer, &fault.to_string()))
 }
@@ -222,7 +222,7 @@ impl PatchBundleBody {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct PutFileBody {
+pub(crate) struct PutFileBody {
     /// Its path within the bundle.
     #[schema(min_length = 1, max_length = 200)]
     path: String,
@@ -239,7 +239,7 @@ pub(super) struct PutFileBody {
 }
 
 impl PutFileBody {
-    pub(super) fn command(self) -> Result<PutFile, Problem> {
+    pub(crate) fn command(self) -> Result<PutFile, Problem> {
         Ok(PutFile {
             path: path(&self.path, "/path")?,
             content: self.content,
