@@ -4,6 +4,7 @@
 mod agents;
 mod approvals;
 mod companies;
+mod hostile;
 mod inbox;
 mod issues;
 mod stop;

@@ -12,8 +12,9 @@ use ureq::http::{HeaderMap, Request};
 use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::id::InstanceId;
 use workforce_domain::mocks::{
-    MockAdapterChecks, MockEngineSignal, MockForgeWebhooks, MockGovernedWork, MockRunLogs,
+    MockAdapterChecks, MockForgeWebhooks, MockGovernedWork, MockRunLogs,
 };
+use workforce_domain::port::{Clock, EngineSignal};
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
@@ -26,6 +27,13 @@ pub(crate) struct Board {
     thread: Option<JoinHandle<()>>,
     _folders: [TempDir; 2],
     _store: TestStore,
+}
+
+/// Nothing starts by itself.
+struct NoEngine;
+
+impl EngineSignal for NoEngine {
+    fn nudge(&self) {}
 }
 
 /// An answer.
@@ -100,15 +108,18 @@ impl Board {
 
     /// A server that knows callers like this.
     pub(crate) fn known(store: TestStore, auth: AuthPolicy) -> Self {
+        Self::at(store, auth, ports::clock())
+    }
+
+    /// A server at the time that this clock tells.
+    pub(crate) fn at(store: TestStore, auth: AuthPolicy, clock: Arc<dyn Clock>) -> Self {
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-        let mut engine = MockEngineSignal::new();
-        engine.expect_nudge().returning(|| ());
         let mut governed = MockGovernedWork::new();
         let server: InstanceId = ports::ids().next().into();
         governed.expect_server().return_const(server);
         let all = Ports {
             store: store.shared(),
-            clock: ports::clock(),
+            clock,
             ids: ports::ids(),
             tokens: ports::tokens(),
             vault: ports::vault(),
@@ -116,7 +127,7 @@ impl Board {
             instructions: ports::instruction_files(folders[0].path()),
             logs: Arc::new(MockRunLogs::new()),
             objects: ports::objects(folders[1].path()),
-            engine: Arc::new(engine),
+            engine: Arc::new(NoEngine),
             adapters: Arc::new(MockAdapterChecks::new()),
             governed: Arc::new(governed),
             webhooks: Arc::new(MockForgeWebhooks::new()),
@@ -211,7 +222,22 @@ impl Board {
 
     /// Calls the interface.
     pub(crate) fn call(&self, path: &str, body: &serde_json::Value) -> serde_json::Value {
-        let request = Request::post(format!("{}{path}", self.base));
+        self.call_with("POST", path, &[], body)
+    }
+
+    pub(crate) fn call_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &serde_json::Value,
+    ) -> serde_json::Value {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
         let request = request.body(body.to_string()).unwrap();
         let mut response = self.client.run(request).unwrap();
         let answer = response.body_mut().read_to_string().unwrap();

@@ -1,0 +1,68 @@
+//! What axe finds: it knows the rules of the WCAG that a program can check.
+
+use serde_json::Value;
+use workforce_skipped_tests as skipped_tests;
+use workforce_testkit::store::sqlite_store;
+
+use crate::browser::Browser;
+use crate::scene::{PAGES, Scene};
+
+/// Names the file of axe; `cargo xtask test` installs it.
+const VARIABLE: &str = "WORKFORCE_TEST_AXE";
+
+/// Level AA of the WCAG 2.2, with all that it builds on.
+const RUN: &str = "
+const [done] = arguments;
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa'];
+window.axe.run(document, { runOnly: rules, resultTypes: ['violations'] }).then(
+  ({ violations }) => done(violations.flatMap((rule) => rule.nodes.map((node) =>
+    `${rule.id}: ${node.html}: ${node.failureSummary}`))),
+  (fault) => done([String(fault)]));
+";
+
+/// The program of axe; a test without it says that it is left out.
+fn program() -> Option<String> {
+    let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
+    let program = path.map(|path| std::fs::read_to_string(path).unwrap());
+    if program.is_none() {
+        assert!(
+            !skipped_tests::is_failure(),
+            "the tests need axe-core: {VARIABLE}"
+        );
+        skipped_tests::tell("axe-core is not installed");
+    }
+    program
+}
+
+fn check(theme: &str) {
+    if !Browser::is_there() {
+        return;
+    }
+    let Some(axe) = program() else { return };
+    let scene = Scene::on(sqlite_store());
+    let browser = Browser::of(&scene.board);
+    browser.theme(theme);
+    let mut found: Vec<String> = Vec::new();
+    for (page, address) in PAGES {
+        for width in [1280, 360] {
+            browser.screen(width, 740);
+            browser.open(&scene.place(address));
+            browser.script(&axe, &[]);
+            let told = browser.slow_script(RUN);
+            let told: Vec<Value> = serde_json::from_value(told).unwrap();
+            found.extend(told.iter().map(|it| format!("{page}, {width} wide: {it}")));
+        }
+    }
+    found.dedup();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn every_page_is_for_everybody_when_it_is_light() {
+    check("light");
+}
+
+#[test]
+fn every_page_is_for_everybody_when_it_is_dark() {
+    check("dark");
+}
