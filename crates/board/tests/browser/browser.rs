@@ -173,8 +173,7 @@ impl Browser {
             if began.elapsed() > PATIENCE {
                 panic!("never true at {}: {expression}: {told:?}", self.place());
             }
-            let pause = Duration::from_millis(20);
-            self.runtime.block_on(tokio::time::sleep(pause));
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 
@@ -185,6 +184,15 @@ impl Browser {
             "document.body?.innerText.includes({})",
             json!(words)
         ))
+    }
+
+    /// Waits until the browser is there.
+    #[track_caller]
+    pub(crate) fn until_at(&self, path: &str) {
+        self.until(&format!(
+            "location.pathname === {} && document.readyState === 'complete'",
+            json!(path)
+        ));
     }
 
     /// Waits until the page takes in what happens.
@@ -209,7 +217,7 @@ impl Browser {
     /// A screen of this size, in CSS pixels.
     pub(crate) fn screen(&self, width: u32, height: u32) {
         let screen = json!({ "width": width, "height": height, "deviceScaleFactor": 1,
-            "mobile": false });
+            "mobile": width < 720 });
         self.devtools("Emulation.setDeviceMetricsOverride", &screen);
     }
 
@@ -270,6 +278,7 @@ impl Browser {
         let known = self.known.borrow();
         asked.retain(|it| !known.iter().any(|known| it.starts_with(known)));
         faults.extend(asked);
+        faults.dedup();
         faults
     }
 }

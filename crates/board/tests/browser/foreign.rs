@@ -50,6 +50,7 @@ fn pages_of_others_neither_send_forms_nor_frame_pages() {
     // The frame, and the refused form.
     browser.expect("frame");
     browser.expect("403 (Forbidden)");
+    browser.expect("favicon.ico");
 
     browser.open(&other);
     let framed = browser.value(

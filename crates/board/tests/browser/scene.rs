@@ -57,12 +57,13 @@ impl Scene {
         self.board.call(&path, &json!({}));
     }
 
-    /// Waits until the server has so many open streams.
+    /// Waits until the server has so many open streams. It notices that one is closed when it
+    /// writes into it, every fifteen seconds.
     #[track_caller]
     pub(crate) fn until_streams(&self, count: usize) {
         let wanted = format!("workforce_streams_open {count}");
         let mut told = String::new();
-        for _ in 0..200 {
+        for _ in 0..800 {
             told = self.board.get_with("/metrics", &[]).html;
             if told.lines().any(|line| line == wanted) {
                 return;

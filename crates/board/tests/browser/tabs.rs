@@ -17,6 +17,7 @@ fn only_the_tab_that_is_seen_has_a_stream() {
     let first = browser.tab();
     for tab in 1..12 {
         browser.open_tab();
+        assert_eq!(browser.value("document.visibilityState"), "visible");
         let began = Instant::now();
         browser.open(&issues);
         browser.until("document.querySelector('.tbl')");

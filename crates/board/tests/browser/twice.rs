@@ -3,7 +3,6 @@ use workforce_testkit::store::sqlite_store;
 use crate::browser::Browser;
 use crate::scene::Scene;
 
-/// What a form was sent with: clicked twice, entered twice, and sent again after going back.
 const CLICK_TWICE: &str = "const [css] = arguments; const sent = document.querySelector(css); \
                            sent.click(); sent.click();";
 

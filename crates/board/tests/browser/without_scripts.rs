@@ -15,7 +15,7 @@ fn a_company_is_run_without_any_script() {
     browser.open("/");
     browser.write("#name", "Acme Robotics");
     browser.click("main [type=submit]");
-    assert_eq!(browser.place(), "/c/ACM");
+    browser.until_at("/c/ACM");
     // No script ran.
     assert_eq!(browser.text("[data-live]"), "Not live");
     hire(&browser);
@@ -23,6 +23,7 @@ fn a_company_is_run_without_any_script() {
     decide(&board, &browser);
     // The theme stays from page to page.
     browser.click("form[action='/look'] button");
+    browser.until("document.documentElement.dataset.theme === 'light'");
     browser.open("/c/ACM/issues");
     assert_eq!(browser.text("form[action='/look'] .sr"), ": light");
 }
@@ -34,14 +35,14 @@ fn hire(browser: &Browser) {
     browser.expect("422 (Unprocessable");
     browser.expect("400 (Bad Request");
     browser.click("main [type=submit]");
-    assert!(browser.text("[role=alert]").contains("role"));
+    browser.until("document.querySelector('[role=alert]').innerText.includes('role')");
     browser.write("#role", "\u{e009}a\u{e000}engineer");
     browser.choose("#adapterType", "process");
     browser.write("[name='adapterConfig/command']", "true");
     browser.click("main [type=submit]");
-    browser.open("/c/ACM/agents");
+    browser.until_at("/c/ACM/agents");
     browser.click("main a[href='/c/ACM/agents/ada']");
-    assert_eq!(browser.text("h1"), "Ada");
+    browser.until("document.querySelector('h1').textContent === 'Ada'");
 }
 
 fn make_an_issue(browser: &Browser) {
@@ -51,13 +52,13 @@ fn make_an_issue(browser: &Browser) {
     browser.write("#description", "All *of* it.");
     browser.click("#assigneeAgentId option:nth-child(2)");
     browser.click("main [type=submit]");
-    assert_eq!(browser.place(), "/c/ACM/issues/ACM-1");
+    browser.until_at("/c/ACM/issues/ACM-1");
     browser.write("#body", "Which blue, @Ada?");
     browser.click("form[action$='/comments'] [type=submit]");
-    assert!(browser.text(".thread").contains("Which blue, @Ada?"));
+    browser.until_told("Which blue, @Ada?");
     browser.choose("#status", "cancelled");
     browser.click("aside form [type=submit]");
-    assert!(browser.text("aside .facts").contains("Cancelled"));
+    browser.until("document.querySelector('aside .facts').innerText.includes('Cancelled')");
 }
 
 fn decide(board: &Board, browser: &Browser) {
@@ -69,6 +70,6 @@ fn decide(board: &Board, browser: &Browser) {
     browser.click("main .lines a");
     browser.write("#decisionNote", "Go ahead.");
     browser.click("[value=approve]");
-    assert!(browser.text("aside .facts").contains("Approved"));
+    browser.until("document.querySelector('aside .facts').innerText.includes('Approved')");
     assert_eq!(board.told(&path)[0]["status"], "approved");
 }
