@@ -5,6 +5,7 @@ mod visit;
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::http::Method;
 use actix_web::http::header;
@@ -26,6 +27,9 @@ use visit::text;
 
 /// How a refusal is answered to whoever looks at pages.
 pub type Refuse = fn(&Visit, &Problem) -> HttpResponse;
+
+/// Who goes from page to page leaves a stream behind each time, and may have some of them only.
+const PAGE_KEEP_ALIVE: Duration = Duration::from_secs(1);
 
 /// What addresses of the interface begin with: there, browsers get what programs get.
 const OF_PROGRAMS: [&str; 3] = ["/api/", "/docs", "/metrics"];
@@ -93,7 +97,8 @@ impl Pages {
         self.add(path, Method::GET, |state, routed| {
             let (visit, _payload) = Visit::begin(state, routed, Access::Board);
             Box::pin(async move {
-                let opened = routes::stream_events(visit.request_context(None)).await;
+                let context = visit.request_context(None);
+                let opened = routes::stream_events(context, PAGE_KEEP_ALIVE).await;
                 opened.unwrap_or_else(|problem| problem.answer(&visit.request_id()))
             })
         })

@@ -19,7 +19,7 @@ mod secrets;
 mod webhooks;
 
 pub(crate) use agents::CreateAgentBody;
-pub(crate) use events::stream as stream_events;
+pub(crate) use events::stream_kept_alive as stream_events;
 pub(crate) use health::HEALTH_PATH;
 
 use serde::Serialize;

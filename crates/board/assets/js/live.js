@@ -12,10 +12,14 @@ const asHtml = { Accept: "text/html" };
 const renew = async (answer) => {
   const page = parsed(await answer.text());
   seen = page.body.dataset.event ?? seen;
+  const held = document.activeElement ?? document.body;
+  const before = held.getBoundingClientRect().top;
   for (const region of document.querySelectorAll("[data-region]")) {
     const wanted = page.getElementById(region.id);
     if (wanted) morph(region, wanted);
   }
+  // Where somebody writes does not move, whatever came above it.
+  if (held !== document.body) scrollBy(0, held.getBoundingClientRect().top - before);
 };
 
 const refresh = async () => {

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 use workforce_testkit::store::sqlite_store;
 
 use crate::browser::Browser;
+use crate::scene::Scene;
 use crate::support::Board;
 
 /// What hostile texts would have put into a page, and where links lead to that they made.
@@ -120,6 +121,19 @@ fn hostile_texts_are_shown_as_they_were_written() {
     let said = "document.body.textContent.split('was said again').length === 21";
     browser.until(said);
     assert_eq!(browser.script(TRACES, &[]), json!([]));
+}
+
+#[test]
+fn what_a_run_wrote_is_shown_as_it_was_written() {
+    if !Browser::is_there() {
+        return;
+    }
+    let scene = Scene::on(sqlite_store());
+    let browser = Browser::of(&scene.board);
+    let texts = texts();
+    let page = scene.run_that_says(&texts.join("\n"));
+    has_no_trace(&browser, &page);
+    assert_eq!(changed(&browser, &texts), json!([]));
 }
 
 #[test]

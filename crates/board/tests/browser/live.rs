@@ -77,9 +77,9 @@ fn what_a_person_does_survives_what_happens_meanwhile() {
         document.getElementById('body').value, document.getElementById('body').selectionStart, \
         document.getElementById('body').selectionEnd, document.getElementById('priority').value, \
         document.querySelector('[name=interrupt]').checked, \
-        document.getElementById('companies').matches(':popover-open'), \
-        document.getElementById('body').getBoundingClientRect().top])";
-    let before = browser.value(state);
+        document.getElementById('companies').matches(':popover-open')])";
+    let height = "document.getElementById('body').getBoundingClientRect().top";
+    let (before, at) = (browser.value(state), browser.value(height));
     for n in 0..25 {
         scene.comment(&format!("Comment {n}"));
         scene.change_issue(&json!({ "title": format!("Title {n}") }));
@@ -87,6 +87,8 @@ fn what_a_person_does_survives_what_happens_meanwhile() {
     browser.until("document.querySelector('.thread').innerText.includes('Comment 24')");
     browser.until("document.querySelector('h1').textContent === 'Title 24'");
     assert_eq!(browser.value(state), before);
+    let moved = browser.value(height).as_f64().unwrap() - at.as_f64().unwrap();
+    assert!(moved.abs() < 2.0, "it moved by {moved}");
     browser.click("form[action$='/comments'] [type=submit]");
     browser.until("document.querySelector('.thread').innerText.includes('What I write stays')");
 }
