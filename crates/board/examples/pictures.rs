@@ -59,7 +59,7 @@ fn main() {
     println!("{}", folder.display());
     if let Some(small) = arguments.next() {
         browser.theme("light");
-        browser.screen(1100, 620);
+        browser.screen(820, 520);
         browser.open(&scene.place("/c/PREFIX"));
         keep(&browser, &small);
         println!("{}", small.display());

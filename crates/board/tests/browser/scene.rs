@@ -45,21 +45,11 @@ impl Scene {
 
     /// A run that said this in the end, and wrote it before; where its page is.
     pub(crate) fn run_that_says(&self, text: &str) -> String {
-        let agents = self
-            .board
-            .told(&format!("/api/companies/{}/agents", self.company));
-        let noor = agents
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|it| it["name"] == "Noor Aziz");
         let live = self
             .board
             .told(&format!("/api/companies/{}/live-runs", self.company));
         let mut live = live.as_array().unwrap().iter();
-        let run = live
-            .find(|it| it["agentId"] == noor.unwrap()["id"])
-            .unwrap();
+        let run = live.find(|it| it["status"] == "running").unwrap();
         let run = self
             .world
             .stored_run(run["id"].as_str().unwrap().parse().unwrap());
@@ -250,12 +240,17 @@ impl Scene {
         self.spend(agents);
         self.world.clock().set(NOW.minus(41 * MINUTE));
         let live = self.world.start_all();
-        let about = live
-            .iter()
-            .find(|it| it.run.agent.to_string() == *ada)
-            .unwrap();
+        for run in &live {
+            let issue = run.run.issue.unwrap();
+            self.say(run, &format!("/api/issues/{issue}/checkout"), &json!({}));
+        }
+        let run_of = |agent: &String| {
+            let mut live = live.iter();
+            live.find(|it| it.run.agent.to_string() == *agent).unwrap()
+        };
         self.world.clock().set(NOW.minus(12 * MINUTE));
-        self.talk(&wrist, about);
+        self.talk(&wrist, run_of(ada));
+        self.ask_for_help(run_of(theo));
         self.world.clock().set(NOW);
         self.names.push(("ISSUE", wrist));
     }
@@ -320,25 +315,38 @@ impl Scene {
         }
     }
 
+    /// What a run asks the server for.
+    fn say(&self, run: &StartedRun, path: &str, body: &Value) -> Value {
+        let bearer = format!("Bearer {}", run.token);
+        let headers = [("Authorization", bearer.as_str())];
+        self.board.call_with("POST", path, &headers, body)
+    }
+
     fn talk(&self, issue: &str, run: &StartedRun) {
         let comments = format!("/api/issues/{issue}/comments");
         let said = json!({ "body": "The peak is at **11.2 Hz** with and without a payload, so a \
             notch filter will do. I try 11 Hz, width 2 Hz first." });
-        let bearer = format!("Bearer {}", run.token);
-        self.board
-            .call_with("POST", &comments, &[("Authorization", &bearer)], &said);
+        self.say(run, &comments, &said);
+        self.world.advance(MINUTE);
         let asked = json!({ "body": "Please keep the stop below 350 ms. @Rune Dahl has the numbers \
             of last week." });
         self.board.call(&comments, &asked);
     }
 
-    /// What the board is to decide.
-    fn ask(&mut self) {
+    /// Somebody who works asks for another agent.
+    fn ask_for_help(&self, by: &StartedRun) {
+        let company = format!("/api/companies/{}", self.company);
+        let careful = json!({ "requireBoardApprovalForNewAgents": true });
+        self.board.call_with("PATCH", &company, &[], &careful);
         let hire = json!({ "name": "Sam Otieno", "role": "engineer", "title": "Test engineer",
             "budgetMonthlyCents": 5500, "adapterType": "process",
             "adapterConfig": { "command": "./bench --watch", "shell": true },
             "capabilities": "Runs the **test bench** at night." });
-        self.of_company("agent-hires", &hire);
+        self.say(by, &format!("{company}/agent-hires"), &hire);
+    }
+
+    /// What the board is to decide.
+    fn ask(&mut self) {
         let plan = json!({ "type": "approve_ceo_strategy", "payload": {
             "title": "Split the pendant firmware",
             "plan": "1. Draw the line at the safety core\n2. Move the screens out\n3. Test both" } });

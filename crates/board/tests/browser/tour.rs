@@ -9,7 +9,6 @@ use crate::scene::{PAGES, Scene};
 fn look_at_all(store: TestStore) {
     let scene = Scene::on(store);
     let browser = Browser::of(&scene.board);
-    browser.screen(320, 800);
     browser.open(&scene.place("/c/PREFIX"));
     let shown = browser.value("document.body.dataset.event");
     for (page, address) in PAGES {
@@ -17,11 +16,12 @@ fn look_at_all(store: TestStore) {
         browser.open(&place);
         browser.until("document.querySelector('h1')");
         assert_eq!(browser.place(), place);
-        let wide = browser.value("document.documentElement.scrollWidth");
-        assert!(
-            wide.as_i64() <= Some(320),
-            "{page} scrolls sideways: {wide}"
-        );
+        for width in [320, 1280] {
+            browser.screen(width, 800);
+            let wide = browser.value("document.documentElement.scrollWidth");
+            let is_fitting = wide.as_u64() <= Some(u64::from(width));
+            assert!(is_fitting, "{page} is {wide} wide on {width}");
+        }
     }
     browser.expect("404 (Not Found)");
     browser.open("/c/NOPE/issues");
