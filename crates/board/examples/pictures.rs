@@ -39,6 +39,8 @@ fn main() {
     std::fs::create_dir_all(&folder).unwrap();
     let scene = Scene::on(sqlite_store());
     let browser = Browser::of(&scene.board);
+    let bare = serde_json::json!({ "hidden": true });
+    browser.devtools("Emulation.setScrollbarsHidden", &bare);
     for theme in ["light", "dark"] {
         browser.theme(theme);
         for (screen, width, height) in SCREENS {
@@ -59,7 +61,7 @@ fn main() {
     println!("{}", folder.display());
     if let Some(small) = arguments.next() {
         browser.theme("light");
-        browser.screen(820, 520);
+        browser.screen(800, 450);
         browser.open(&scene.place("/c/PREFIX"));
         keep(&browser, &small);
         println!("{}", small.display());
