@@ -44,7 +44,7 @@ board_tests! {
             let made = board.call(&issues, &issue);
             let page = board.get(&format!("/c/ACM/issues/{}", made["identifier"].as_str().unwrap()));
             for tag in ["<script>", "<img", "<iframe", "<style", "<svg onload", "<base", "<meta http",
-                "<object", "<embed", "<template", "<math", "javascript:alert(1)\"", "<form action=h"] {
+                "<object", "<embed", "<template", "<math", "<a href=\"java", "<form action=h"] {
                 assert!(!page.ok().contains(tag), "{text}: {tag}");
             }
         }
