@@ -68,5 +68,6 @@ fn every_page_that_is_written_down_is_looked_at() {
         .map(|row| shape(&format!("/{}", row.split('`').next().unwrap())))
         .collect();
     let looked_at: BTreeSet<String> = PAGES.iter().map(|(_, address)| shape(address)).collect();
-    assert_eq!(looked_at, documented);
+    let missing: Vec<_> = documented.difference(&looked_at).collect();
+    assert!(missing.is_empty() && !documented.is_empty(), "{missing:?}");
 }
