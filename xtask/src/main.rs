@@ -6,11 +6,13 @@
 )]
 
 mod agents;
+mod axe;
 mod ci;
 mod clients;
 mod command;
 mod crash;
 mod packages;
+mod pictures;
 mod postgres;
 mod repository;
 mod response_coverage;
@@ -50,6 +52,8 @@ enum Task {
     Agents(agents::Options),
     /// Make clients from the OpenAPI document and run them against a server; needs Node.js and Python
     Clients,
+    /// Make pictures of the pages of the board in the target folder; needs Chromium
+    Pictures,
     /// Measure the release binary and print each write beside its baseline, or a server that runs
     #[command(disable_help_flag = true)]
     Bench(PassedOn),
@@ -72,6 +76,7 @@ fn main() -> ExitCode {
         Task::Codegen(options) => packages::codegen(&repository, &options),
         Task::Agents(options) => agents::run(&repository, &options, test::is_ci()),
         Task::Clients => clients::run(&repository),
+        Task::Pictures => pictures::run(&repository),
         Task::Bench(options) => packages::bench(&repository, &options),
         Task::Simulate(options) => packages::simulate(&repository, &options),
         Task::Crash(options) => crash::run(&repository, &options),

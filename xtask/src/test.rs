@@ -5,13 +5,12 @@ use cargo_metadata::{MetadataCommand, TargetKind};
 use clap::Args;
 use workforce_postgres_cluster::CLUSTER_URL_VARIABLE;
 
-use crate::agents;
 use crate::command::{self, cargo, has_cargo_subcommand};
-use crate::postgres;
 use crate::repository::Repository;
 use crate::response_coverage::Answers;
 use crate::skipped_tests::LeftOut;
 use crate::test_count::{self, TestCount};
+use crate::{agents, axe, postgres};
 
 /// The package whose examples show how to embed it, and so must run.
 const PACKAGE_WITH_EXAMPLES: &str = "workforce-domain";
@@ -58,6 +57,7 @@ fn run_all(
         postgres::for_tests(is_ci)?
     };
     let agents = agents::for_tests(repository, is_ci)?;
+    let axe = axe::for_tests(repository, is_ci)?;
     let answers = Answers::none_yet()?;
     let has_nextest = has_cargo_subcommand(repository, "nextest");
 
@@ -73,6 +73,9 @@ fn run_all(
     tests.args(&options.arguments);
     left_out.noted_by(&mut tests);
     tests.env(agents::FOLDER_VARIABLE, agents);
+    if let Some(file) = axe {
+        tests.env(axe::FILE_VARIABLE, file);
+    }
     if let Some(cluster) = &cluster {
         tests.env(CLUSTER_URL_VARIABLE, cluster.url());
     }

@@ -1,19 +1,20 @@
 //! The door through which another crate serves pages beside the interface: the same routes, rights
 //! and use cases, with answers of its own.
 
-mod session;
-mod system;
-mod files;
-mod run_log;
-mod remotes;
 mod adapter_check;
 mod commands;
+mod files;
 mod instructions;
+mod remotes;
+mod run_log;
+mod session;
+mod system;
 mod visit;
 mod worktree;
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::http::Method;
 use actix_web::http::header;
@@ -30,13 +31,16 @@ use crate::problem::Problem;
 use crate::router::{Route, Routed};
 use crate::routes;
 use crate::state::State;
-pub use system::System;
 pub use run_log::LogPiece;
+pub use system::System;
 pub use visit::Visit;
 use visit::text;
 
 /// How a refusal is answered to whoever looks at pages.
 pub type Refuse = fn(&Visit, &Problem) -> HttpResponse;
+
+/// Who goes from page to page leaves a stream behind each time, and may have some of them only.
+const PAGE_KEEP_ALIVE: Duration = Duration::from_secs(1);
 
 /// What addresses of the interface begin with: there, browsers get what programs get.
 const OF_PROGRAMS: [&str; 3] = ["/api/", "/docs", "/metrics"];
@@ -104,7 +108,8 @@ impl Pages {
         self.add(path, Method::GET, |state, routed| {
             let (visit, _payload) = Visit::begin(state, routed, Access::Board);
             Box::pin(async move {
-                let opened = routes::stream_events(visit.request_context(None)).await;
+                let context = visit.request_context(None);
+                let opened = routes::stream_events(context, PAGE_KEEP_ALIVE).await;
                 opened.unwrap_or_else(|problem| problem.answer(&visit.request_id()))
             })
         })

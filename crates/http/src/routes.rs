@@ -19,15 +19,15 @@ mod runs;
 mod secrets;
 mod webhooks;
 
-pub(crate) use approvals::work_to_show;
-pub(crate) use attachments::{add as add_attachment, remove as remove_attachment};
-pub(crate) use events::stream as stream_events;
-pub(crate) use health::{HEALTH_PATH, readiness};
-pub(crate) use runs::log_piece;
-pub(crate) use projects::addresses;
 pub(crate) use agents::{
     CheckAdapterBody, CreateAgentBody, PutFileBody, UpdateAgentBody, check_adapter, instructions,
 };
+pub(crate) use approvals::work_to_show;
+pub(crate) use attachments::{add as add_attachment, remove as remove_attachment};
+pub(crate) use events::stream_kept_alive as stream_events;
+pub(crate) use health::{HEALTH_PATH, readiness};
+pub(crate) use projects::addresses;
+pub(crate) use runs::log_piece;
 pub(crate) use secrets::CreateSecretBody;
 
 use serde::Serialize;

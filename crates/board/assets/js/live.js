@@ -11,10 +11,15 @@ const asHtml = { Accept: "text/html" };
 
 const renew = async (answer) => {
   const page = parsed(await answer.text());
+  seen = page.body.dataset.event ?? seen;
+  const held = document.activeElement ?? document.body;
+  const before = held.getBoundingClientRect().top;
   for (const region of document.querySelectorAll("[data-region]")) {
     const wanted = page.getElementById(region.id);
     if (wanted) morph(region, wanted);
   }
+  // Where somebody writes does not move, whatever came above it.
+  if (held !== document.body) scrollBy(0, held.getBoundingClientRect().top - before);
 };
 
 const refresh = async () => {
@@ -51,13 +56,24 @@ const happened = (event) => {
 const open = () => {
   source = new EventSource(`/live/${company}?after=${seen}`);
   source.onopen = () => sign("Live", true);
-  source.onerror = () => sign("Reconnecting", false);
+  source.onerror = () => {
+    sign("Reconnecting", false);
+    // Browsers try again where there was no answer, and never after a refusal.
+    if (source.readyState === EventSource.CLOSED) setTimeout(again, 5 * PAUSE);
+  };
   for (const kind of [...kinds.split(" "), "reset"]) source.addEventListener(kind, happened);
 };
 
 const close = () => {
   source?.close();
   source = null;
+};
+
+// Begins anew with what the page shows then: what came before may not be kept any more.
+const again = async () => {
+  close();
+  await refresh().catch(() => {});
+  watch();
 };
 
 // A hidden page has no stream: browsers allow a server few at a time.

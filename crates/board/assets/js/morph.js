@@ -23,13 +23,34 @@ const isBusy = (element) =>
   element.localName === "form"
   && [...element.elements].some((field) => field.type !== "hidden" && isChanged(field));
 
+// The forms that are somebody's, in a part of the page.
+const busyForms = (node) =>
+  node.nodeType === Node.ELEMENT_NODE
+    ? [node, ...node.querySelectorAll("form")].filter(isBusy)
+    : [];
+
+// Whether a part can become another one without losing what somebody does in it.
+const keepsForms = (before, after) =>
+  busyForms(before).every((form) => {
+    const action = form.getAttribute("action");
+    return [after, ...after.querySelectorAll("form")].some(
+      (other) => other.getAttribute("action") === action,
+    );
+  });
+
+// What is gone for the server is left as long as somebody writes in it.
+const discard = (node) => {
+  if (busyForms(node).length === 0) node.remove();
+};
+
 // What a person opened stays open.
 const KEPT = new Set(["open"]);
 
 const sameKind = (before, after) =>
   before.nodeType === after.nodeType
   && before.nodeName === after.nodeName
-  && (before.id ?? "") === (after.id ?? "");
+  && (before.id ?? "") === (after.id ?? "")
+  && keepsForms(before, after);
 
 const morphAttributes = (before, after) => {
   for (const { name, value } of after.attributes) {
@@ -52,7 +73,7 @@ const morphChildren = (before, after) => {
     }
     while (present !== match) {
       const next = present.nextSibling;
-      present.remove();
+      discard(present);
       present = next;
     }
     present = match.nextSibling;
@@ -60,7 +81,7 @@ const morphChildren = (before, after) => {
   }
   while (present) {
     const next = present.nextSibling;
-    present.remove();
+    discard(present);
     present = next;
   }
 };

@@ -246,7 +246,7 @@ mod tests {
     fn the_sum_ends_where_the_limit_is_when_it_is_used_up() {
         let month = Month::from_number(202_611).unwrap();
         let days = cents(&[10; 30]);
-        let limit = Cents::from_cents(300_00).unwrap();
+        let limit = Cents::from_cents(30_000).unwrap();
         let burn = Burn {
             month,
             days: &days,

@@ -149,7 +149,7 @@ impl File {
                 return;
             }
             let mark = marks.get(number).cloned().flatten();
-            let code = painter.paint(line, mark);
+            let code = painter.paint(line, mark.as_ref());
             if number >= from {
                 heavy += AROUND + code.len();
                 self.rows.push(Row::of(line, code));

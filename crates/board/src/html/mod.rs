@@ -2,11 +2,11 @@
 
 pub(crate) mod action;
 pub(crate) mod approval;
+pub(crate) mod change;
 pub(crate) mod changes;
+pub(crate) mod chart;
 pub(crate) mod deed;
 pub(crate) mod diff;
-pub(crate) mod change;
-pub(crate) mod chart;
 pub(crate) mod icon;
 mod log_lines;
 pub(crate) mod markdown;
@@ -15,8 +15,8 @@ pub(crate) mod money;
 pub(crate) mod need;
 pub(crate) mod output;
 pub(crate) mod people;
-pub(crate) mod size;
 pub(crate) mod progress;
+pub(crate) mod size;
 pub(crate) mod status;
 pub(crate) mod steps;
 pub(crate) mod transcript;

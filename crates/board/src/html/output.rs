@@ -93,7 +93,7 @@ fn plain(text: &str) -> String {
             '\r' => plain.push('\n'),
             '\n' | '\t' => plain.push(c),
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                plain.push(char::REPLACEMENT_CHARACTER)
+                plain.push(char::REPLACEMENT_CHARACTER);
             }
             c if c.is_control() => plain.push(char::REPLACEMENT_CHARACTER),
             c => plain.push(c),

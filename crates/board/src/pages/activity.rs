@@ -16,9 +16,9 @@ use workforce_http::door::{Access, Pages, Visit};
 
 use super::new_issue::{Colleague, colleagues_with_former};
 use super::{Gathered, Told as _, everyone, of, show};
+use crate::cursor;
 use crate::html::filters;
 use crate::html::when;
-use crate::cursor;
 use crate::shell::{Asked, Shell};
 use told::{Known, Row};
 

@@ -17,11 +17,11 @@ use workforce_domain::port::Reads;
 use workforce_http::door::{Access, Pages, Visit};
 
 use super::{Gathered, Told as _, everyone, of, show};
+use crate::cursor;
 use crate::html::filters;
 use crate::html::money::Cost;
 use crate::html::people::{Staff, Who};
 use crate::html::status::Pill;
-use crate::cursor;
 use crate::shell::{Asked, Shell};
 
 /// So many rows.

@@ -14,12 +14,12 @@ use workforce_domain::time::Timestamp;
 use workforce_http::door::{Access, Pages, Visit};
 
 use super::{Gathered, Refused, Told as _, everyone, of, show};
+use crate::cursor;
 use crate::html::filters;
 use crate::html::people::{Staff, Who};
 use crate::html::status::{Pill, why_woken};
 use crate::html::when::{self, Ago};
 use crate::links::Links;
-use crate::cursor;
 use crate::shell::{Asked, Shell};
 
 /// So many rows.

@@ -17,12 +17,12 @@ use workforce_http::door::{Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
 use super::{Gathered, Told as _, form_answered, of, show};
+use crate::cursor;
 use crate::form::{Filled, Form, Kind};
 use crate::html::filters;
 use crate::html::meter::Meter;
 use crate::html::money;
 use crate::html::when;
-use crate::cursor;
 use crate::shell::{Asked, Shell};
 
 pub(super) const PATH: &str = "/c/{prefix}/settings";

@@ -45,7 +45,7 @@ fn begin(tx: &mut dyn Tx, ctx: &Context<'_>, program: &str) -> Gathered<String> 
     let company = json!({ "name": "Morning Greetings", "description": "Greets people by letter." });
     let company = companies::create(tx, ctx, read(&company)?).told()?.company;
     let mut hire = |body: serde_json::Value| {
-        let command = door::new_agent(&body).map_err(refused)?;
+        let command = door::new_agent(&body).map_err(|problem| refused(&problem))?;
         let made = agents::create(tx, ctx, company.id, command).told()?;
         Ok::<_, Failure<_>>(made.view.agent.id)
     };
@@ -73,9 +73,9 @@ fn begin(tx: &mut dyn Tx, ctx: &Context<'_>, program: &str) -> Gathered<String> 
 }
 
 fn read<T: serde::de::DeserializeOwned>(body: &serde_json::Value) -> Gathered<T> {
-    door::command(body).map_err(refused)
+    door::command(body).map_err(|problem| refused(&problem))
 }
 
-fn refused(problem: Problem) -> Failure<super::Refused> {
-    super::Refused::because(&problem)
+fn refused(problem: &Problem) -> Failure<super::Refused> {
+    super::Refused::because(problem)
 }

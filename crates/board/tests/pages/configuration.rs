@@ -230,7 +230,7 @@ board_tests! {
         send(board, &path, &board.get(&path), &[("env/0/remove", "on")]).leads_to();
         let env = board.told(&format!("/api/agents/{id}"))["adapterConfig"]["env"].clone();
         assert_eq!(env, json!({}));
-        for page in [path.clone(), format!("{home}/agents/ada/history")] {
+        for page in [path, format!("{home}/agents/ada/history")] {
             assert!(!board.get(&page).ok().contains(CANARY), "{page}");
         }
     }

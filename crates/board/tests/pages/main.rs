@@ -8,6 +8,7 @@ mod companies;
 mod configuration;
 mod costs;
 mod goals;
+mod hostile;
 mod inbox;
 mod instructions;
 mod issues;

@@ -104,17 +104,27 @@ fn text<'a>(record: &'a Value, field: &str) -> &'a str {
 }
 
 fn token(board: &Board) -> Value {
-    board.call_with("/api/board-tokens", &[BY_START], &json!({ "name": "ada" }))
+    board.call_with(
+        "POST",
+        "/api/board-tokens",
+        &[BY_START],
+        &json!({ "name": "ada" }),
+    )
 }
 
 fn agent_key(board: &Board) -> String {
-    let company = board.call_with("/api/companies", &[BY_START], &json!({ "name": "Acme" }));
+    let company = board.call_with(
+        "POST",
+        "/api/companies",
+        &[BY_START],
+        &json!({ "name": "Acme" }),
+    );
     let agents = format!("/api/companies/{}/agents", text(&company, "id"));
     let agent = json!({ "name": "Ada", "role": "engineer", "adapterType": "process",
         "adapterConfig": { "command": "true" } });
-    let agent = board.call_with(&agents, &[BY_START], &agent);
+    let agent = board.call_with("POST", &agents, &[BY_START], &agent);
     let keys = format!("/api/agents/{}/keys", text(&agent, "id"));
-    let key = board.call_with(&keys, &[BY_START], &json!({}));
+    let key = board.call_with("POST", &keys, &[BY_START], &json!({}));
     text(&key, "token").to_owned()
 }
 
@@ -209,14 +219,14 @@ board_tests! {
         assert!(with_cookie(board, SHOWN, plain).leads_to().starts_with("/login"));
         // A proxy may name this machine.
         assert!(board.get(SHOWN).leads_to().starts_with("/login"));
-        let link = board.call_with("/api/login-links", &[BY_START], &json!({}));
+        let link = board.call_with("POST", "/api/login-links", &[BY_START], &json!({}));
         assert_eq!(text(&link, "url"), format!("https://board.example{}", text(&link, "path")));
     }
 
     fn a_link_signs_in_once_within_a_minute(board = timed) {
         let Timed { board, hands } = board;
         let link = || {
-            let link = board.call_with("/api/login-links", &[BY_START], &json!({}));
+            let link = board.call_with("POST", "/api/login-links", &[BY_START], &json!({}));
             text(&link, "path").to_owned()
         };
         let take = |path: &str| {
@@ -352,7 +362,7 @@ board_tests! {
     }
 
     fn a_stream_ends_soon_after_its_session(board = guarded) {
-        let company = board.call_with("/api/companies", &[BY_START], &json!({ "name": "Acme" }));
+        let company = board.call_with("POST", "/api/companies", &[BY_START], &json!({ "name": "Acme" }));
         let own = session(board, START);
         let live = format!("/live/{}", text(&company, "id"));
         let headers = [OWN_HOST, ("Accept", "text/event-stream"), ("Cookie", own.as_str())];

@@ -10,7 +10,6 @@ use actix_web::web::Data;
 use tempfile::TempDir;
 use ureq::http::{HeaderMap, Request};
 use workforce_app::authenticate::{AuthMode, AuthPolicy};
-use workforce_app::authenticate::AuthPolicy;
 use workforce_domain::adapter_check::{AdapterCheck, CheckName, CheckStatus};
 use workforce_domain::id::InstanceId;
 use workforce_domain::mocks::{
@@ -250,16 +249,19 @@ impl Board {
 
     /// Calls the interface.
     pub(crate) fn call(&self, path: &str, body: &serde_json::Value) -> serde_json::Value {
-        self.call_with(path, &[], body)
+        self.call_with("POST", path, &[], body)
     }
 
     pub(crate) fn call_with(
         &self,
+        method: &str,
         path: &str,
         headers: &[(&str, &str)],
         body: &serde_json::Value,
     ) -> serde_json::Value {
-        let mut request = Request::post(format!("{}{path}", self.base));
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

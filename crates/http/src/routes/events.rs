@@ -5,6 +5,7 @@ mod tickets;
 mod transport;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use params::EventParams;
 
@@ -145,6 +146,16 @@ async fn open(rqctx: &Arc<RequestContext>) -> Result<Opened, Problem> {
 }
 
 pub(crate) async fn stream(rqctx: RequestContext) -> Result<HttpResponse, Problem> {
+    let keep_alive = rqctx.state.streams().limits().keep_alive;
+    stream_kept_alive(rqctx, keep_alive).await
+}
+
+/// The same stream for a reader who is sent something whenever so much time passes in silence.
+/// That somebody left is noticed soon after that only.
+pub(crate) async fn stream_kept_alive(
+    rqctx: RequestContext,
+    keep_alive: Duration,
+) -> Result<HttpResponse, Problem> {
     let rqctx = Arc::new(rqctx.redeem().await?);
     let Opened {
         params,
@@ -162,7 +173,7 @@ pub(crate) async fn stream(rqctx: RequestContext) -> Result<HttpResponse, Proble
     let channel = streams.channel(&rqctx.state.ports.store, opening.company);
     let (sender, response) = streams::answer(permit, EVENT_STREAM);
     let gone = sender.gone();
-    let pump = EventPump::new(Arc::clone(&rqctx), params, opening, channel);
+    let pump = EventPump::new(Arc::clone(&rqctx), params, opening, channel, keep_alive);
     actix_web::rt::spawn(pump.run(Transport::Sse(sender), gone));
     Ok(response)
 }

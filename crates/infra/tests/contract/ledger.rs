@@ -187,7 +187,7 @@ on_both_databases! {
             total,
         };
         let usual = Name::parse("m").unwrap();
-        assert_eq!(by_model, [of(other.clone(), others), of(usual, own)]);
+        assert_eq!(by_model, [of(other, others), of(usual, own)]);
         let by_project = world.read(|reads| reads.ledger().by_project(world.scope(), november()));
         let in_project =
             CostTotal { cost: whole(4), tokens, api_runs: 1, ..CostTotal::default() };

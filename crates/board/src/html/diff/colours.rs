@@ -61,7 +61,7 @@ impl Painter {
     }
 
     /// A line as markup; what changed of it is marked.
-    pub(super) fn paint(&mut self, line: &Line<'_>, changed: Option<Range<usize>>) -> String {
+    pub(super) fn paint(&mut self, line: &Line<'_>, changed: Option<&Range<usize>>) -> String {
         let cut = line.text.floor_char_boundary(LONGEST);
         let (text, rest) = line.text.split_at(cut);
         let pieces = self.pieces(line, text, !rest.is_empty());
@@ -72,7 +72,7 @@ impl Painter {
         };
         let mut markup = String::with_capacity(text.len() * 2);
         for (range, class) in pieces {
-            for (part, is_changed) in split(range, changed.as_ref()) {
+            for (part, is_changed) in split(range, changed) {
                 let tag = if is_changed { tag } else { "span" };
                 write(&mut markup, text.get(part).unwrap_or_default(), tag, class);
             }

@@ -17,8 +17,8 @@ use workforce_domain::run::RunStatus;
 use workforce_domain::string_enum::StringEnum as _;
 use workforce_domain::time::Timestamp;
 
-use crate::html::change::{Changed, Names, changes, short};
 use crate::html::action::{did, in_words};
+use crate::html::change::{Changed, Names, changes, short};
 use crate::html::money::Dollars;
 use crate::html::people::{Staff, Who};
 use crate::html::status::{Pill, why_stuck};

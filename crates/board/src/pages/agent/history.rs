@@ -63,7 +63,7 @@ async fn list(visit: Visit) -> HttpResponse {
     let (about, form) = (About::of(&visit), Filled::blank(&visit));
     let after = cursor::after::<RevisionCursor>(&visit);
     show(&visit, move |reads, ctx| {
-        gather(reads, ctx, &about, after.clone(), &form)
+        gather(reads, ctx, &about, after, &form)
     })
     .await
 }

@@ -20,11 +20,11 @@ impl Field {
             Input::Line | Input::Area | Input::Choice(_) => json!(text),
             Input::Number => {
                 let number: Result<Number, _> = serde_json::from_str(text);
-                json!(number.map_err(|_| wrong("must be a number"))?)
+                json!(number.map_err(|_no_number| wrong("must be a number"))?)
             }
             Input::Lines => json!(text.lines().collect::<Vec<_>>()),
             Input::Json => {
-                serde_json::from_str(text).map_err(|_| wrong("must be a JSON object"))?
+                serde_json::from_str(text).map_err(|_no_json| wrong("must be a JSON object"))?
             }
             Input::Headers => {
                 let header = |line: &str| {

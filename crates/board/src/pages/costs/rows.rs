@@ -52,6 +52,9 @@ pub(super) struct SpenderRow {
     pub(super) tokens: String,
 }
 
+/// Agents by id and name.
+pub(super) type Employed = Vec<(String, String)>;
+
 /// The rows that the address asks for, and whose limit can be set.
 pub(super) fn spenders(
     reads: &mut dyn Reads,
@@ -59,7 +62,7 @@ pub(super) fn spenders(
     about: &About,
     company: &Company,
     month: Month,
-) -> Gathered<(Vec<SpenderRow>, Vec<(String, String)>)> {
+) -> Gathered<(Vec<SpenderRow>, Employed)> {
     let links = about.asked.links();
     let basis = company.budget_basis;
     let agents = costs::by_agent(reads, ctx, company.id, window(month)).told()?;
@@ -76,7 +79,7 @@ pub(super) fn spenders(
             .into_iter()
             .filter(|row| is_employed(row) || has_cost(row));
         let rows = shown.take(ROWS);
-        rows.map(|row| of_agent(&links, row, basis)).collect()
+        rows.map(|row| of_agent(&links, &row, basis)).collect()
     };
     Ok((rows, choices))
 }
@@ -89,7 +92,7 @@ fn has_cost(row: &AgentCost) -> bool {
     row.total.cost > Cents::ZERO || row.total.unknown > 0
 }
 
-fn of_agent(links: &Links, row: AgentCost, basis: BudgetBasis) -> SpenderRow {
+fn of_agent(links: &Links, row: &AgentCost, basis: BudgetBasis) -> SpenderRow {
     let spent = row.total.counted(basis);
     SpenderRow {
         link: links.agent(&row.agent.url_key),

@@ -14,7 +14,7 @@ use super::params::EventParams;
 use super::transport::{Notice, Transport};
 use crate::problem::Problem;
 use crate::request_context::RequestContext;
-use crate::streams::{Batch, Channel, CloseCause, EncodedEvent, ReaderGone, StreamLimits};
+use crate::streams::{Batch, Channel, CloseCause, EncodedEvent, ReaderGone};
 
 /// The pause after a failure of the store.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
@@ -28,7 +28,8 @@ pub(super) struct EventPump {
     params: EventParams,
     channel: Arc<Channel>,
     calls: watch::Receiver<u64>,
-    limits: StreamLimits,
+    keep_alive: Duration,
+    recheck: Duration,
     /// Everything up to this number was sent or left out.
     after: i64,
     /// The number that the reader knows to come back with.
@@ -45,10 +46,12 @@ impl EventPump {
         params: EventParams,
         opening: Opening,
         channel: Arc<Channel>,
+        keep_alive: Duration,
     ) -> Self {
         let now = Instant::now();
         Self {
-            limits: rqctx.state.streams().limits(),
+            keep_alive,
+            recheck: rqctx.state.streams().limits().recheck,
             calls: channel.calls(),
             after: opening.after,
             announced: opening.after,
@@ -89,7 +92,7 @@ impl EventPump {
         }
         let mut called = false;
         loop {
-            if self.checked_at.elapsed() >= self.limits.recheck {
+            if self.checked_at.elapsed() >= self.recheck {
                 self.check().await?;
             }
             match self.channel.after(self.after).await {
@@ -173,8 +176,8 @@ impl EventPump {
     /// Waits until there may be something new or something is due; whether
     /// somebody called.
     async fn wait(&mut self, line: &Transport) -> Result<bool, ReaderGone> {
-        let silent_until = self.sent_at + self.limits.keep_alive;
-        let until = silent_until.min(self.checked_at + self.limits.recheck);
+        let silent_until = self.sent_at + self.keep_alive;
+        let until = silent_until.min(self.checked_at + self.recheck);
         let called = tokio::select! {
             // The channel that rings is held here, so that it never ends.
             _ = self.calls.changed() => true,

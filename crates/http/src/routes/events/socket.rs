@@ -55,7 +55,8 @@ async fn accepted(
     let streams = rqctx.state.streams();
     let (socket, client, response) = accept(connection, || streams.enter(&caller))?;
     let channel = streams.channel(&rqctx.state.ports.store, opening.company);
-    let pump = EventPump::new(Arc::clone(&rqctx), params, opening, channel);
+    let keep_alive = streams.limits().keep_alive;
+    let pump = EventPump::new(Arc::clone(&rqctx), params, opening, channel, keep_alive);
     actix_web::rt::spawn(pump.run(Transport::Socket(socket), client.gone()));
     Ok(response)
 }

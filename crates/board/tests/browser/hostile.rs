@@ -1,0 +1,169 @@
+use serde_json::{Value, json};
+use workforce_testkit::store::sqlite_store;
+
+use crate::browser::Browser;
+use crate::scene::Scene;
+use crate::support::Board;
+
+/// What hostile texts would have put into a page, and where links lead to that they made.
+const TRACES: &str = r#"
+const traces = [];
+const own = (address) => address.startsWith(location.origin + "/");
+for (const element of document.querySelectorAll("*")) {
+  for (const { name } of element.attributes) {
+    if (name.startsWith("on") || name === "style") traces.push(`${element.localName} ${name}`);
+  }
+}
+const foreign = "iframe, object, embed, img, video, audio, base, meta[http-equiv], style, marquee, "
+  + "template, math, svg script, svg animate, [formaction], [srcdoc], [autofocus]";
+for (const element of document.querySelectorAll(foreign)) traces.push(element.outerHTML);
+for (const element of document.querySelectorAll("script, link, form, use")) {
+  const address = element.src || element.action || element.href?.baseVal || element.href;
+  if (!own(new URL(address, location.origin).href)) traces.push(element.outerHTML);
+}
+if (document.scripts.length !== 1) traces.push(`${document.scripts.length} scripts`);
+for (const link of document.links) {
+  if (!own(link.href) && !/^(https?|mailto):/.test(link.href)) traces.push(link.href);
+  if (link.hasAttribute("onmouseover")) traces.push(link.outerHTML);
+}
+return traces;
+"#;
+
+fn texts() -> Vec<String> {
+    serde_json::from_str(include_str!("../hostile.json")).unwrap()
+}
+
+#[track_caller]
+fn has_no_trace(browser: &Browser, place: &str) {
+    browser.open(place);
+    browser.until("document.querySelector('h1')");
+    assert_eq!(browser.script(TRACES, &[]), json!([]), "{place}");
+}
+
+/// Which of the texts a page does not show as they were written.
+fn changed(browser: &Browser, texts: &[String]) -> Value {
+    let script = "const text = document.body.textContent; \
+                  return arguments[0].filter((it) => !text.includes(it.trim()))";
+    browser.script(script, &[json!(texts)])
+}
+
+#[test]
+fn hostile_texts_are_shown_as_they_were_written() {
+    if !Browser::is_there() {
+        return;
+    }
+    let texts = texts();
+    assert!(texts.len() >= 60);
+    let board = Board::on(sqlite_store());
+    let one_line: Vec<String> = texts.iter().map(|it| it.replace('\n', " ")).collect();
+    let name = one_line[..4].join(" ");
+    let company = board.call(
+        "/api/companies",
+        &json!({ "name": name, "description": name,
+        "requireBoardApprovalForNewAgents": false }),
+    );
+    let of = |kind: &str| format!("/api/companies/{}/{kind}", company["id"].as_str().unwrap());
+    let home = format!("/c/{}", company["issuePrefix"].as_str().unwrap());
+    let browser = Browser::of(&board);
+
+    // What takes Markdown takes all of them at once: links lead to other servers, or nowhere.
+    let all = texts.join("\n\n");
+    let mut keys = Vec::new();
+    for text in &one_line {
+        let issue = json!({ "title": text, "description": all, "status": "todo" });
+        keys.push(board.call(&of("issues"), &issue)["identifier"].clone());
+        let agent = json!({ "name": text, "allowSameName": true, "title": text,
+            "capabilities": all, "adapterConfig": { "command": text, "cwd": "/" } });
+        board.call(&of("agents"), &agent);
+        let asked = json!({ "type": "approve_ceo_strategy",
+            "payload": { "title": text, "plan": all, text.as_str(): text, "nested": { text.as_str(): [text] } } });
+        board.call(&of("approvals"), &asked);
+    }
+    let issue = format!("{home}/issues/{}", keys[0].as_str().unwrap());
+    let comments = format!("/api/issues/{}/comments", keys[0].as_str().unwrap());
+    for text in &texts {
+        board.call(&comments, &json!({ "body": text }));
+    }
+    for page in [
+        "",
+        "/issues",
+        "/issues/new",
+        "/approvals",
+        "/agents",
+        "/agents/new",
+        "/runs",
+    ] {
+        has_no_trace(&browser, &format!("{home}{page}"));
+    }
+    has_no_trace(&browser, "/");
+    // A list ends after 50 rows, so that some of them show more than the first.
+    browser.open(&format!("{home}/agents"));
+    let hidden = changed(&browser, &one_line);
+    assert!(
+        hidden.as_array().unwrap().len() <= one_line.len() - 50,
+        "{hidden}"
+    );
+    for (key, text) in keys.iter().zip(&one_line) {
+        let place = format!("{home}/issues/{}", key.as_str().unwrap());
+        has_no_trace(&browser, &place);
+        let title = browser.value("document.querySelector('h1').textContent");
+        assert_eq!(title.as_str().unwrap(), text.trim());
+    }
+    // A page that is open takes in what is said meanwhile.
+    has_no_trace(&browser, &issue);
+    browser.until_live();
+    for text in &texts[..20] {
+        board.call(
+            &comments,
+            &json!({ "body": format!("{text}\n\nwas said again") }),
+        );
+    }
+    let said = "document.body.textContent.split('was said again').length === 21";
+    browser.until(said);
+    assert_eq!(browser.script(TRACES, &[]), json!([]));
+}
+
+#[test]
+fn what_a_run_wrote_is_shown_as_it_was_written() {
+    if !Browser::is_there() {
+        return;
+    }
+    let scene = Scene::on(sqlite_store());
+    let browser = Browser::of(&scene.board);
+    let texts = texts();
+    let page = scene.run_that_says(&texts.join("\n"));
+    has_no_trace(&browser, &page);
+    assert_eq!(changed(&browser, &texts), json!([]));
+}
+
+#[test]
+fn hostile_texts_that_are_refused_come_back_as_they_were_typed() {
+    if !Browser::is_there() {
+        return;
+    }
+    let board = Board::on(sqlite_store());
+    let home = board.found("Acme");
+    let browser = Browser::of(&board);
+    browser.expect("422 (Unprocessable");
+    browser.expect("400 (Bad Request");
+    let names = [
+        "capabilities",
+        "name",
+        "title",
+        "role",
+        "adapterConfig/model",
+        "adapterConfig/command",
+        "budgetMonthlyCents",
+    ];
+    for typed in texts().chunks(names.len()) {
+        browser.open(&format!("{home}/agents/new"));
+        let fill = "const [names, texts] = arguments; names.forEach((name, at) => { \
+            document.getElementsByName(name)[0].value = texts[at % texts.length]; }); \
+            document.querySelector('main form').requestSubmit()";
+        browser.script(fill, &[json!(names), json!(typed)]);
+        browser.until("document.querySelector('[role=alert]')");
+        assert_eq!(browser.script(TRACES, &[]), json!([]), "{typed:?}");
+        let shown = browser.value("document.getElementsByName('capabilities')[0].value");
+        assert_eq!(shown.as_str().unwrap().trim(), typed[0].trim());
+    }
+}

@@ -1,0 +1,75 @@
+use serde_json::json;
+use workforce_testkit::store::sqlite_store;
+
+use crate::browser::Browser;
+use crate::support::Board;
+
+#[test]
+fn a_company_is_run_without_any_script() {
+    if !Browser::is_there() {
+        return;
+    }
+    let board = Board::on(sqlite_store());
+    let browser = Browser::of(&board);
+    browser.without_scripts();
+    browser.open("/");
+    browser.write("#name", "Acme Robotics");
+    browser.click("main [type=submit]");
+    browser.until_at("/c/ACM");
+    // No script ran.
+    assert_eq!(browser.text("[data-live]"), "Not live");
+    hire(&browser);
+    make_an_issue(&browser);
+    decide(&board, &browser);
+    // The theme stays from page to page.
+    browser.click("form[action='/look'] button");
+    browser.until("document.documentElement.dataset.theme === 'light'");
+    browser.open("/c/ACM/issues");
+    assert_eq!(browser.text("form[action='/look'] .sr"), ": light");
+}
+
+fn hire(browser: &Browser) {
+    browser.open("/c/ACM/agents/new");
+    browser.write("#name", "Ada");
+    browser.write("#role", "Not a role");
+    browser.expect("422 (Unprocessable");
+    browser.expect("400 (Bad Request");
+    browser.click("main [type=submit]");
+    browser.until("document.querySelector('[role=alert]').innerText.includes('role')");
+    browser.write("#role", "\u{e009}a\u{e000}engineer");
+    browser.choose("#adapterType", "process");
+    browser.write("[name='adapterConfig/command']", "true");
+    browser.click("main [type=submit]");
+    browser.until_at("/c/ACM/agents");
+    browser.click("main a[href='/c/ACM/agents/ada']");
+    browser.until("document.querySelector('h1').textContent === 'Ada'");
+}
+
+fn make_an_issue(browser: &Browser) {
+    browser.open("/c/ACM/issues");
+    browser.click("main .btn-go");
+    browser.write("#title", "Paint it blue");
+    browser.write("#description", "All *of* it.");
+    browser.click("#assigneeAgentId option:nth-child(2)");
+    browser.click("main [type=submit]");
+    browser.until_at("/c/ACM/issues/ACM-1");
+    browser.write("#body", "Which blue, @Ada?");
+    browser.click("form[action$='/comments'] [type=submit]");
+    browser.until_told("Which blue, @Ada?");
+    browser.choose("#status", "cancelled");
+    browser.click("aside form [type=submit]");
+    browser.until("document.querySelector('aside .facts').innerText.includes('Cancelled')");
+}
+
+fn decide(board: &Board, browser: &Browser) {
+    let company = board.told("/api/companies")[0]["id"].clone();
+    let plan = json!({ "type": "approve_ceo_strategy", "payload": { "title": "Shall we?" } });
+    let path = format!("/api/companies/{}/approvals", company.as_str().unwrap());
+    board.call(&path, &plan);
+    browser.open("/c/ACM/approvals");
+    browser.click("main .lines a");
+    browser.write("#decisionNote", "Go ahead.");
+    browser.click("[value=approve]");
+    browser.until("document.querySelector('aside .facts').innerText.includes('Approved')");
+    assert_eq!(board.told(&path)[0]["status"], "approved");
+}
