@@ -5,7 +5,7 @@ const typing = (element) => element.closest("input, textarea, select, [contented
 const dialog = (id) => document.getElementById(id);
 
 let leads = false;
-const follow = (key) => document.querySelector(`[data-go="${CSS.escape(key)}"]`)?.click();
+const lead = (key) => document.querySelector(`[data-go="${CSS.escape(key)}"]`)?.click();
 
 const step = (by) => {
   const rows = [...document.querySelectorAll("main :is(tbody td.max, .lines > li, .tick)")];
@@ -36,7 +36,7 @@ document.addEventListener("keydown", (event) => {
     && document.body.dataset.keys !== "off") {
     const wasLed = leads;
     leads = false;
-    if (wasLed) return follow(key);
+    if (wasLed) return lead(key);
     if (Object.hasOwn(KEYS, key)) event.preventDefault();
     const led = document.querySelector(`a[aria-keyshortcuts="${CSS.escape(key)}"]`);
     if (Object.hasOwn(KEYS, key)) KEYS[key](); else led?.click();

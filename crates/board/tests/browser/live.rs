@@ -80,12 +80,14 @@ fn what_a_person_does_survives_what_happens_meanwhile() {
         document.getElementById('companies').matches(':popover-open')])";
     let height = "document.getElementById('body').getBoundingClientRect().top";
     let (before, at) = (browser.value(state), browser.value(height));
-    for n in 0..25 {
+    for n in 0..13 {
         scene.comment(&format!("Comment {n}"));
         scene.change_issue(&json!({ "title": format!("Title {n}") }));
+        scene.add_issue(&format!("Beside {n}"));
+        scene.add_issue(&format!("Below {n}"));
     }
-    browser.until("document.querySelector('.thread').innerText.includes('Comment 24')");
-    browser.until("document.querySelector('h1').textContent === 'Title 24'");
+    browser.until("document.querySelector('.thread').innerText.includes('Comment 12')");
+    browser.until("document.querySelector('h1').textContent === 'Title 12'");
     assert_eq!(browser.value(state), before);
     let moved = browser.value(height).as_f64().unwrap() - at.as_f64().unwrap();
     assert!(moved.abs() < 2.0, "it moved by {moved}");

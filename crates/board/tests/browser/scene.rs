@@ -108,10 +108,34 @@ pub(crate) const PAGES: &[(&str, &str)] = &[
     ("approvals", "/c/PREFIX/approvals"),
     ("approval", "/c/PREFIX/approvals/APPROVAL"),
     ("agents", "/c/PREFIX/agents"),
+    ("org", "/c/PREFIX/agents?view=org"),
     ("new-agent", "/c/PREFIX/agents/new"),
     ("agent", "/c/PREFIX/agents/AGENT"),
+    (
+        "agent-configuration",
+        "/c/PREFIX/agents/AGENT/configuration",
+    ),
+    ("agent-instructions", "/c/PREFIX/agents/AGENT/instructions"),
+    ("agent-runs", "/c/PREFIX/agents/AGENT/runs"),
+    ("agent-costs", "/c/PREFIX/agents/AGENT/costs"),
+    ("agent-keys", "/c/PREFIX/agents/AGENT/keys"),
+    ("agent-history", "/c/PREFIX/agents/AGENT/history"),
     ("runs", "/c/PREFIX/runs"),
     ("run", "/c/PREFIX/runs/RUN"),
+    ("projects", "/c/PREFIX/projects"),
+    ("new-project", "/c/PREFIX/projects/new"),
+    ("project", "/c/PREFIX/projects/PROJECT"),
+    ("workspaces", "/c/PREFIX/projects/PROJECT/workspaces"),
+    ("conventions", "/c/PREFIX/projects/PROJECT/conventions"),
+    ("goals", "/c/PREFIX/goals"),
+    ("goal", "/c/PREFIX/goals/GOAL"),
+    ("costs", "/c/PREFIX/costs"),
+    ("activity", "/c/PREFIX/activity"),
+    ("secrets", "/c/PREFIX/secrets"),
+    ("secret", "/c/PREFIX/secrets/SECRET"),
+    ("settings", "/c/PREFIX/settings"),
+    ("server-settings", "/settings"),
+    ("system", "/system"),
 ];
 
 /// Name, role, job title, limit of a month and spend so far, in dollars.
@@ -151,6 +175,7 @@ impl Scene {
         let agents = scene.hire();
         scene.work(&agents);
         scene.ask();
+        scene.plan();
         scene
             .board
             .call("/api/companies", &json!({ "name": "Birch & Sons" }));
@@ -350,6 +375,22 @@ impl Scene {
     }
 
     /// What the board is to decide.
+    /// What the work is for, where it is done, and what it needs.
+    fn plan(&mut self) {
+        let goal =
+            json!({ "title": "Field trial of the arm", "level": "company", "status": "active" });
+        let goal = id(&self.of_company("goals", &goal));
+        let below = json!({ "title": "No overshoot", "level": "team", "parentId": goal });
+        self.of_company("goals", &below);
+        let project = json!({ "name": "Arm controller", "goalIds": [goal], "status": "in_progress",
+            "workspace": { "name": "arm", "repoUrl": "https://example.com/acme/arm.git" } });
+        let project = id(&self.of_company("projects", &project));
+        let secret = json!({ "name": "forge", "value": "correct-horse" });
+        let secret = id(&self.of_company("secrets", &secret));
+        let names = [("GOAL", goal), ("PROJECT", project), ("SECRET", secret)];
+        self.names.extend(names);
+    }
+
     fn ask(&mut self) {
         let plan = json!({ "type": "approve_ceo_strategy", "payload": {
             "title": "Split the pendant firmware",

@@ -50,7 +50,8 @@ fn every_page_keeps_to_its_rules_on_postgres() {
 /// An address without what is shown.
 fn shape(address: &str) -> String {
     let is_word = |part: &&str| part.bytes().any(|it| it.is_ascii_uppercase());
-    let parts = address.split('/').map(|part| match part {
+    let path = address.split('?').next().unwrap();
+    let parts = path.split('/').map(|part| match part {
         part if is_word(&part) => "*",
         part => part,
     });
