@@ -18,12 +18,12 @@ fn what_is_sent_twice_is_done_once() {
 
     browser.open(&new);
     browser.write("#title", "Clicked twice");
-    browser.script(CLICK_TWICE, &["main [type=submit]:not(.sr)".into()]);
+    browser.script(CLICK_TWICE, &["main .btn-go".into()]);
     browser.until("document.querySelector('h1').textContent === 'Clicked twice'");
     assert_eq!(count("Clicked twice"), 1);
     browser.back();
     browser.until("document.querySelector('#title')");
-    browser.click("main [type=submit]:not(.sr)");
+    browser.click("main .btn-go");
     browser.until("document.querySelector('h1').textContent === 'Clicked twice'");
     assert_eq!(count("Clicked twice"), 1);
 

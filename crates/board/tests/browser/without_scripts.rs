@@ -14,7 +14,7 @@ fn a_company_is_run_without_any_script() {
     browser.without_scripts();
     browser.open("/");
     browser.write("#name", "Acme Robotics");
-    browser.click("main [type=submit]:not(.sr)");
+    browser.click("main .btn-go");
     browser.until_at("/c/ACM");
     // No script ran.
     assert_eq!(browser.text("[data-live]"), "Not live");
@@ -34,12 +34,12 @@ fn hire(browser: &Browser) {
     browser.write("#role", "Not a role");
     browser.expect("422 (Unprocessable");
     browser.expect("400 (Bad Request");
-    browser.click("main [type=submit]:not(.sr)");
+    browser.click("main .btn-go");
     browser.until("document.querySelector('[role=alert]').innerText.includes('role')");
     browser.write("#role", "\u{e009}a\u{e000}engineer");
     browser.choose("#adapterType", "process");
     browser.write("[name='adapterConfig/command']", "true");
-    browser.click("main [type=submit]:not(.sr)");
+    browser.click("main .btn-go");
     browser.until_at("/c/ACM/agents");
     browser.click("main a[href='/c/ACM/agents/ada']");
     browser.until("document.querySelector('h1').textContent === 'Ada'");
@@ -51,7 +51,7 @@ fn make_an_issue(browser: &Browser) {
     browser.write("#title", "Paint it blue");
     browser.write("#description", "All *of* it.");
     browser.click("#assigneeAgentId option:nth-child(2)");
-    browser.click("main [type=submit]:not(.sr)");
+    browser.click("main .btn-go");
     browser.until_at("/c/ACM/issues/ACM-1");
     browser.write("#body", "Which blue, @Ada?");
     browser.click("form[action$='/comments'] [type=submit]");
