@@ -16,7 +16,12 @@ const LONGEST: usize = 120;
 /// What an approval is about, in one line.
 pub(crate) fn subject(approval: &Approval) -> String {
     let payload = &approval.payload;
-    let said = ["title", "name", "question", "summary", "reason"]
+    // An agent has a title too.
+    let first = match approval.kind {
+        ApprovalType::HireAgent => "name",
+        _ => "title",
+    };
+    let said = [first, "title", "name", "question", "summary", "reason"]
         .iter()
         .find_map(|key| text(payload, key))
         .map(|text| {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
+use workforce_domain::Document;
 use workforce_domain::issue::IssueStatus;
 use workforce_domain::money::Cents;
 use workforce_domain::string_enum::StringEnum as _;
@@ -44,7 +45,7 @@ pub(crate) struct Changed {
 pub(crate) type Names = HashMap<String, String>;
 
 /// What the details of an activity say that changed.
-pub(crate) fn changes(details: &Value, names: &Names) -> Vec<Changed> {
+pub(crate) fn changes(details: &Document, names: &Names) -> Vec<Changed> {
     let Some(Value::Object(changes)) = details.get("changes") else {
         return Vec::new();
     };

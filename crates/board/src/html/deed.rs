@@ -2,50 +2,27 @@
 
 use serde_json::Value;
 use workforce_domain::activity::{Action, Activity};
-use workforce_domain::id::AgentId;
-use workforce_domain::issue::{IssueStatus, Priority};
 use workforce_domain::money::Cents;
 use workforce_domain::string_enum::StringEnum as _;
 
-use super::approval::words;
+use super::change::{Changed, Names, changes};
 use super::money::Dollars;
 use super::people::{Staff, Who};
-use super::status::{of_priority, word};
-
-/// The longest value that is told, in characters.
-const LONGEST: usize = 120;
-
-/// The beginnings of the names of fields whose values are too long to be told.
-const LONG: [&str; 1] = ["description"];
 
 /// Something that was done.
 pub(crate) struct Deed {
     /// Who did it; `None` for workforce itself.
     pub(crate) who: Option<Who>,
     pub(crate) words: String,
-    pub(crate) changes: Vec<Change>,
-}
-
-/// A field that was changed.
-pub(crate) struct Change {
-    pub(crate) field: String,
-    /// What it was and what it became; `None` where only the change is told.
-    pub(crate) values: Option<(String, String)>,
+    pub(crate) changes: Vec<Changed>,
 }
 
 impl Deed {
-    pub(crate) fn of(activity: &Activity, staff: &Staff) -> Self {
-        let changes = activity.details.get("changes").and_then(Value::as_object);
-        let changes = changes.into_iter().flatten();
+    pub(crate) fn of(activity: &Activity, staff: &Staff, names: &Names) -> Self {
         Self {
             who: who(activity, staff),
             words: told(activity),
-            changes: changes
-                .map(|(field, change)| Change {
-                    field: words(&field.replace("Ids", "s").replace("Id", "")),
-                    values: values(field, change, staff),
-                })
-                .collect(),
+            changes: changes(&activity.details, names),
         }
     }
 }
@@ -57,50 +34,6 @@ fn who(activity: &Activity, staff: &Staff) -> Option<Who> {
         (Some(agent), _) => Some(staff.agent(agent)),
         (None, ActorKind::Board) => Some(Who::board()),
         (None, ActorKind::Agent | ActorKind::System) => None,
-    }
-}
-
-fn values(field: &str, change: &Value, staff: &Staff) -> Option<(String, String)> {
-    let is_long = LONG.iter().any(|long| field.starts_with(long));
-    let side = |side| change.get(side).unwrap_or(&Value::Null);
-    let (from, to) = (side("from"), side("to"));
-    let is_told = !is_long && !names_others(from, staff) && !names_others(to, staff);
-    is_told.then(|| (value(from, staff), value(to, staff)))
-}
-
-/// Whether a value names things whose names are not known here.
-fn names_others(value: &Value, staff: &Staff) -> bool {
-    match value {
-        Value::String(text) => {
-            let id: Option<AgentId> = text.parse().ok();
-            id.is_some_and(|id| staff.known(id).is_none())
-        }
-        Value::Array(values) => values.iter().any(|it| names_others(it, staff)),
-        _ => false,
-    }
-}
-
-fn value(value: &Value, staff: &Staff) -> String {
-    match value {
-        Value::Null => "none".to_owned(),
-        Value::String(text) => {
-            let status = IssueStatus::parse(text).map(word);
-            let known = status.or_else(|| Priority::parse(text).map(of_priority));
-            let agent = || Some(staff.known(text.parse().ok()?)?.name);
-            let known = known.map(str::to_owned).or_else(agent);
-            known.unwrap_or_else(|| text.chars().take(LONGEST).collect())
-        }
-        Value::Array(values) => {
-            let values = values.iter().map(|it| self::value(it, staff));
-            let values = values.collect::<Vec<_>>().join(", ");
-            if values.is_empty() {
-                "none".to_owned()
-            } else {
-                values.chars().take(LONGEST).collect()
-            }
-        }
-        Value::Object(fields) if fields.contains_key("sha256") => "a long text".to_owned(),
-        other => other.to_string().chars().take(LONGEST).collect(),
     }
 }
 

@@ -10,6 +10,8 @@ use workforce_domain::board::Author;
 use workforce_domain::company::PauseReason;
 use workforce_domain::id::AgentId;
 
+use super::change::Names;
+
 /// The square or circle of somebody, with the name.
 #[derive(Clone, Template)]
 #[template(path = "parts/who.html")]
@@ -140,6 +142,13 @@ impl Staff {
     /// The agent of this id, if there is one.
     pub(crate) fn known(&self, id: AgentId) -> Option<Who> {
         self.0.get(&id).cloned()
+    }
+
+    /// What each is called, by id.
+    pub(crate) fn names(&self) -> Names {
+        let each = self.0.iter();
+        each.map(|(id, who)| (id.to_string(), who.name.clone()))
+            .collect()
     }
 
     /// Whoever wrote or did something; `None` for workforce itself.

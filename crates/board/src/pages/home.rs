@@ -7,6 +7,8 @@ use askama::Template;
 use workforce_app::agents::AgentView;
 use workforce_app::attention::{self, NeedKind};
 use workforce_app::{Context, dashboard, issues, runs};
+use workforce_domain::agent::AgentStatus;
+use workforce_domain::company::PauseReason;
 use workforce_domain::dashboard::TaskFigures;
 use workforce_domain::id::{AgentId, IssueId};
 use workforce_domain::page::PageRequest;
@@ -44,6 +46,8 @@ struct Worker {
     who: Who,
     /// What it works on, with the link and since when.
     work: Option<(String, String, Ago)>,
+    /// Why it does nothing else, and the colour of who ends that.
+    idle: (&'static str, &'static str),
     meter: Meter,
 }
 
@@ -174,7 +178,23 @@ fn worker(
     });
     Worker {
         who: Who::agent(view),
+        idle: idle(view),
         work,
         meter: Meter::new(view.spend, view.agent.budget, basis),
+    }
+}
+
+const fn idle(view: &AgentView) -> (&'static str, &'static str) {
+    match view.status {
+        AgentStatus::PendingApproval => ("Waits for your approval", "c-you"),
+        AgentStatus::Terminated => ("Terminated", "dim"),
+        AgentStatus::Error => ("Its last runs failed", "c-bad"),
+        AgentStatus::Paused => match view.agent.lifecycle.paused() {
+            Some(pause) if matches!(pause.reason, PauseReason::Budget) => {
+                ("Stopped by its budget", "c-you")
+            }
+            _ => ("Paused", "dim"),
+        },
+        AgentStatus::Active | AgentStatus::Idle | AgentStatus::Running => ("Nothing to do", "dim"),
     }
 }

@@ -152,7 +152,13 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, about: &About) -> Gathered<(
     let row = all.next().ok_or_else(|| Refused::missing("run"))?;
     let agent = agents.iter().find(|view| view.agent.id == run.agent);
     let events = runs::events(reads, ctx, run.id, &of(DEEDS)).told()?;
-    let deed = |it: &Activity| (Deed::of(it, &staff), Ago::new(it.created_at, ctx.now));
+    let names = staff.names();
+    let deed = |it: &Activity| {
+        (
+            Deed::of(it, &staff, &names),
+            Ago::new(it.created_at, ctx.now),
+        )
+    };
     let shell = Shell::gather(reads, ctx, asked, &company, "runs")?;
     let found = Found {
         link: links.run(run.id),

@@ -114,7 +114,7 @@ impl Known {
     pub(super) fn row(&self, activity: &Activity) -> Row {
         let details = Value::from(activity.details.clone());
         let (object, link) = self.object(activity, &details);
-        let mut changes = changes(&details, &self.names);
+        let mut changes = changes(&activity.details, &self.names);
         let more = changes.len().saturating_sub(SHOWN);
         changes.truncate(SHOWN);
         Row {

@@ -31,6 +31,13 @@ pub(super) struct Choices {
 }
 
 impl Choices {
+    /// What is called how, by id.
+    pub(super) fn names(&self) -> impl Iterator<Item = (String, String)> {
+        let all = [&self.projects, &self.goals, &self.labels];
+        let each = all.into_iter().flatten();
+        each.map(|choice| (choice.value.to_string(), choice.word.to_string()))
+    }
+
     pub(super) fn gather(
         reads: &mut dyn Reads,
         ctx: &Context<'_>,

@@ -99,6 +99,9 @@ pub(super) fn gather(
     let linked = approvals::of_issue(reads, ctx, name, &of(SHOWN)).told()?;
     let attached = attachments::list(reads, ctx, name, &of(SHOWN)).told()?;
     let lease = detail.view.lease.as_ref();
+    let choices = Choices::gather(reads, ctx, id, &detail)?;
+    let mut names = staff.names();
+    names.extend(choices.names());
     let found = Found {
         key: issue.identifier.clone(),
         title: issue.title.to_string(),
@@ -136,7 +139,14 @@ pub(super) fn gather(
             .iter()
             .map(|file| File::of(file, ctx, &staff, &link))
             .collect(),
-        thread: Thread::gather(reads, ctx, name, &staff, (&links, &link), about.before)?,
+        thread: Thread::gather(
+            reads,
+            ctx,
+            name,
+            (&staff, &names),
+            (&links, &link),
+            about.before,
+        )?,
         assignee: who(&staff, *issue.assignee),
         assignee_id: issue
             .assignee
@@ -167,7 +177,7 @@ pub(super) fn gather(
             .collect(),
         made: Ago::new(issue.created_at, ctx.now),
         changed: Ago::new(issue.updated_at, ctx.now),
-        choices: Choices::gather(reads, ctx, id, &detail)?,
+        choices,
         colleagues: colleagues(&agents),
         is_live: lease.is_some_and(|lease| lease.holder.run().is_some()),
         has_ended: issue.status().is_terminal(),

@@ -10,6 +10,7 @@ use workforce_domain::page::{CreationKey, Order, PageRequest};
 use workforce_domain::port::Reads;
 use workforce_domain::time::Timestamp;
 
+use crate::html::change::Names;
 use crate::html::deed::Deed;
 use crate::html::markdown::Prose;
 use crate::html::people::{Staff, Who};
@@ -67,7 +68,7 @@ impl Thread {
         reads: &mut dyn Reads,
         ctx: &Context<'_>,
         name: &IssueRef,
-        staff: &Staff,
+        (staff, names): (&Staff, &Names),
         (links, link): (&Links, &str),
         before: Option<i64>,
     ) -> Gathered<Self> {
@@ -100,7 +101,7 @@ impl Thread {
         });
         let events = events.items.iter().filter(|it| !TOLD.contains(&it.action));
         let events = events.map(|event| {
-            let kind = Kind::Event(Deed::of(event, staff));
+            let kind = Kind::Event(Deed::of(event, staff, names));
             entry(format!("e-{}", event.id), event.created_at, 600, kind)
         });
         let found = found.items.iter().map(|run| {
