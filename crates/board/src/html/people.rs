@@ -47,7 +47,7 @@ impl Who {
     /// Somebody of the board.
     pub(crate) fn board() -> Self {
         Self {
-            initials: "YOU".to_owned(),
+            initials: "B".to_owned(),
             class: "face-p h6".to_owned(),
             name: "Board".to_owned(),
             role: String::new(),
