@@ -15,6 +15,8 @@ mod evidence;
 #[path = "../tests/pages/logs.rs"]
 #[expect(dead_code, reason = "the tests need more of it")]
 mod logs;
+#[path = "../tests/browser/pages.rs"]
+mod pages;
 #[path = "../tests/browser/scene.rs"]
 #[expect(dead_code, reason = "the tests need more of it")]
 mod scene;
@@ -30,7 +32,8 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use browser::Browser;
-use scene::{PAGES, Scene};
+use pages::PAGES;
+use scene::Scene;
 use workforce_testkit::store::sqlite_store;
 
 /// A desk and a phone.

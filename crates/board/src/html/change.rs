@@ -151,14 +151,15 @@ mod tests {
     #[test]
     fn changes_are_told_in_words() {
         let names = Names::from([("id-of-ada".to_owned(), "Ada".to_owned())]);
-        let details = json!({ "changes": {
+        let details: Document = serde_json::from_value(json!({ "changes": {
             "assigneeAgentId": { "from": null, "to": "id-of-ada" },
             "budgetMonthlyCents": { "from": 0, "to": 9050 },
             "completedAt": { "from": null, "to": "2026-11-01T00:00:00Z" },
             "description": { "from": { "sha256": "0", "bytes": 9999 }, "to": "  a\nb " },
             "reviewRequired": { "from": false, "to": true },
             "status": { "from": "todo", "to": "in_progress" },
-        }});
+        }}))
+        .unwrap();
         let told: Vec<String> = changes(&details, &names)
             .into_iter()
             .map(|it| format!("{} {} {}", it.field, it.from, it.to))

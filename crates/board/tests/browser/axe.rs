@@ -4,7 +4,8 @@ use workforce_skipped_tests as skipped_tests;
 use workforce_testkit::store::sqlite_store;
 
 use crate::browser::Browser;
-use crate::scene::{PAGES, Scene};
+use crate::pages::PAGES;
+use crate::scene::Scene;
 
 /// Names the file of axe; `cargo xtask test` installs it.
 const VARIABLE: &str = "WORKFORCE_TEST_AXE";

@@ -13,6 +13,7 @@ mod live;
 #[path = "../pages/logs.rs"]
 #[expect(dead_code, reason = "the tests of whole requests need more of it")]
 mod logs;
+mod pages;
 mod scene;
 mod tabs;
 mod tour;

@@ -24,7 +24,7 @@ pub(crate) struct Scene {
     world: World,
     /// The id of the company.
     company: String,
-    /// What stands for what in the addresses of [`PAGES`].
+    /// What stands for what in the addresses of [`PAGES`](crate::pages::PAGES).
     names: Vec<(&'static str, String)>,
 }
 
@@ -92,52 +92,6 @@ impl Scene {
     }
 }
 
-/// Every page: what a picture of it is called, and its address as `docs/board.md` tells it, with a
-/// word in capitals for what is shown.
-pub(crate) const PAGES: &[(&str, &str)] = &[
-    ("companies", "/"),
-    ("new-company", "/companies/new"),
-    ("home", "/c/PREFIX"),
-    ("inbox", "/c/PREFIX/inbox"),
-    ("search", "/c/PREFIX/search?q=wrist"),
-    ("stop", "/c/PREFIX/stop"),
-    ("issues", "/c/PREFIX/issues"),
-    ("columns", "/c/PREFIX/issues?view=columns"),
-    ("new-issue", "/c/PREFIX/issues/new"),
-    ("issue", "/c/PREFIX/issues/ISSUE"),
-    ("approvals", "/c/PREFIX/approvals"),
-    ("approval", "/c/PREFIX/approvals/APPROVAL"),
-    ("agents", "/c/PREFIX/agents"),
-    ("org", "/c/PREFIX/agents?view=org"),
-    ("new-agent", "/c/PREFIX/agents/new"),
-    ("agent", "/c/PREFIX/agents/AGENT"),
-    (
-        "agent-configuration",
-        "/c/PREFIX/agents/AGENT/configuration",
-    ),
-    ("agent-instructions", "/c/PREFIX/agents/AGENT/instructions"),
-    ("agent-runs", "/c/PREFIX/agents/AGENT/runs"),
-    ("agent-costs", "/c/PREFIX/agents/AGENT/costs"),
-    ("agent-keys", "/c/PREFIX/agents/AGENT/keys"),
-    ("agent-history", "/c/PREFIX/agents/AGENT/history"),
-    ("runs", "/c/PREFIX/runs"),
-    ("run", "/c/PREFIX/runs/RUN"),
-    ("projects", "/c/PREFIX/projects"),
-    ("new-project", "/c/PREFIX/projects/new"),
-    ("project", "/c/PREFIX/projects/PROJECT"),
-    ("workspaces", "/c/PREFIX/projects/PROJECT/workspaces"),
-    ("conventions", "/c/PREFIX/projects/PROJECT/conventions"),
-    ("goals", "/c/PREFIX/goals"),
-    ("goal", "/c/PREFIX/goals/GOAL"),
-    ("costs", "/c/PREFIX/costs"),
-    ("activity", "/c/PREFIX/activity"),
-    ("secrets", "/c/PREFIX/secrets"),
-    ("secret", "/c/PREFIX/secrets/SECRET"),
-    ("settings", "/c/PREFIX/settings"),
-    ("server-settings", "/settings"),
-    ("system", "/system"),
-];
-
 /// Name, role, job title, limit of a month and spend so far, in dollars.
 const AGENTS: [(&str, &str, &str, i64, i64); 7] = [
     ("Theo Banks", "ceo", "Engineering lead", 80, 52),
@@ -182,7 +136,7 @@ impl Scene {
         scene
     }
 
-    /// Where one of [`PAGES`] is.
+    /// Where one of [`PAGES`](crate::pages::PAGES) is.
     pub(crate) fn place(&self, address: &str) -> String {
         let parts = address.split('/').map(|part| {
             let named = self.names.iter().find(|(word, _)| *word == part);

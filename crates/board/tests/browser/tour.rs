@@ -3,7 +3,8 @@ use std::collections::BTreeSet;
 use workforce_testkit::store::{TestStore, postgres_store, sqlite_store};
 
 use crate::browser::Browser;
-use crate::scene::{PAGES, Scene};
+use crate::pages::PAGES;
+use crate::scene::Scene;
 
 /// Looks at every page, and at one that is not there.
 fn look_at_all(store: TestStore) {
