@@ -21,6 +21,7 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
     ("revisionId", "The revision."),
     ("runId", "The run."),
     ("secretId", "The secret."),
+    ("sessionId", "The session."),
     ("tokenId", "The token."),
     ("workspaceId", "The workspace."),
 ];

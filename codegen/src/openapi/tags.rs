@@ -40,6 +40,10 @@ const TAGS: &[(&str, &str)] = &[
         "Values that runs get to see and answers never show.",
     ),
     ("Board tokens", "Credentials of the board."),
+    (
+        "Board sessions",
+        "Browsers in which the board is signed in.",
+    ),
     ("Webhooks", "What others tell by themselves."),
     ("Health", "Whether the server can work."),
 ];

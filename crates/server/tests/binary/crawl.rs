@@ -70,8 +70,9 @@ const LISTS: [(&str, &[&str]); 9] = [
 ];
 
 /// What else there is of a company.
-const VIEWS: [&str; 11] = [
+const VIEWS: [&str; 12] = [
     "activity",
+    "attention",
     "costs/by-agent",
     "costs/by-model",
     "costs/by-project",

@@ -66,7 +66,7 @@ impl From<(Day, CostTotal)> for DayCostBody {
 #[utoipa::path(get, path = "/api/companies/{companyId}/costs/series", tag = TAG,
     operation_id = "listCostsByDay",
     params(
-        ("bucket" = Option<Bucket>, Query, nullable = false,
+        ("bucket" = inline(Option<Bucket>), Query, nullable = false,
             description = "What a row is about; a day when left out."),
         ("agentId" = Option<AgentId>, Query, nullable = false,
             description = "The agent that spent. The company when neither an agent nor a project \

@@ -60,7 +60,7 @@ impl CountsBody {
 /// any is missing; issues of a goal below are not counted with the goal above.
 #[utoipa::path(get, path = "/api/companies/{companyId}/issues/counts", tag = TAG,
     operation_id = "countIssues",
-    params(("by" = Option<CountedBy>, Query, nullable = false,
+    params(("by" = inline(Option<CountedBy>), Query, nullable = false,
         description = "What they are counted by; their project when left out.")),
     responses((status = 200, description = "One row per project or goal.",
         body = Vec<CountsBody>)))]

@@ -244,6 +244,7 @@ pub(super) const REQUESTS: &[Request] = &[
         r#"{"name":"S{unique}","value":"sesame"}"#,
     ),
     get("/api/companies/{companyId}/sidebar-badges"),
+    get("/api/companies/{companyId}/attention"),
     get("/api/companies/{companyId}/stuck-issues"),
     // Goals.
     get("/api/goals/{goalId}"),
