@@ -8,6 +8,7 @@ pub(crate) mod chart;
 pub(crate) mod deed;
 pub(crate) mod diff;
 pub(crate) mod icon;
+pub(crate) mod lane;
 mod log_lines;
 pub(crate) mod markdown;
 pub(crate) mod meter;

@@ -1,6 +1,6 @@
 //! A company at a glance: what needs a person, who works, what is stuck, what it costs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -8,23 +8,30 @@ use workforce_app::agents::AgentView;
 use workforce_app::attention::{self, NeedKind};
 use workforce_app::{Context, dashboard, issues, runs};
 use workforce_domain::agent::AgentStatus;
+use workforce_domain::budget::BudgetBasis;
 use workforce_domain::company::PauseReason;
 use workforce_domain::dashboard::TaskFigures;
-use workforce_domain::id::{AgentId, IssueId};
+use workforce_domain::id::{AgentId, CompanyId, IssueId};
 use workforce_domain::page::PageRequest;
 use workforce_domain::port::{Reads, RunFilter};
 use workforce_domain::run::{Run, RunStatus};
+use workforce_domain::time::Timestamp;
 use workforce_http::door::{Access, Pages, Visit};
 
 use super::{Gathered, Told as _, everyone, of, show};
 use crate::html::filters;
+use crate::html::lane::Lane;
 use crate::html::meter::Meter;
 use crate::html::need::Row;
 use crate::html::people::{Staff, Who};
 use crate::html::status::why_stuck;
 use crate::html::steps::Steps;
 use crate::html::when::{self, Ago};
+use crate::links::Links;
 use crate::shell::{Asked, Shell};
+
+/// So many runs are drawn in the shift.
+const DRAWN: usize = 200;
 
 /// So many rows of what needs a person, and of what is stuck.
 const SHOWN: usize = 5;
@@ -48,6 +55,7 @@ struct Worker {
     work: Option<(String, String, Ago)>,
     /// Why it does nothing else, and the colour of who ends that.
     idle: (&'static str, &'static str),
+    lane: Lane,
     meter: Meter,
 }
 
@@ -67,6 +75,7 @@ struct HomePage {
     needs: Vec<Row>,
     stuck_issues: Vec<Stuck>,
     workers: Vec<Worker>,
+    hours: Vec<String>,
 }
 
 async fn home(visit: Visit) -> HttpResponse {
@@ -87,7 +96,8 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
         ..RunFilter::default()
     };
     let live = runs::list(reads, ctx, id, &live, &PageRequest::first()).told()?;
-    let at_work = works(reads, ctx, &live.items)?;
+    let last = runs::list(reads, ctx, id, &RunFilter::default(), &of(DRAWN)).told()?;
+    let shift = Shift::gather(reads, ctx, id, &live.items, &last.items)?;
     let figures = overview.figures;
     let links = asked.links();
     let staff = Staff::of(&agents);
@@ -124,8 +134,9 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
             .collect(),
         workers: agents
             .iter()
-            .map(|view| worker(ctx, asked, view, &at_work, company.company.budget_basis))
+            .map(|view| shift.worker(ctx, &links, view, company.company.budget_basis))
             .collect(),
+        hours: Lane::hours(ctx.now),
         shell,
     })
 }
@@ -141,46 +152,62 @@ const fn next_step(agents: &[AgentView], issues: TaskFigures) -> Option<Steps> {
     }
 }
 
-/// What each agent with a live run works on.
-type AtWork = HashMap<AgentId, (Run, Option<(String, String)>)>;
-
-fn works(reads: &mut dyn Reads, ctx: &Context<'_>, live: &[Run]) -> Gathered<AtWork> {
-    let mut found = AtWork::new();
-    let about: Vec<IssueId> = live.iter().filter_map(|run| run.issue).collect();
-    let issues = match live.first() {
-        Some(run) => issues::titles(reads, ctx, run.company, &about).told()?,
-        None => HashMap::new(),
-    };
-    for run in live {
-        let issue = run.issue.and_then(|id| issues.get(&id)).cloned();
-        found.insert(run.agent, (run.clone(), issue));
-    }
-    Ok(found)
+/// The runs of the last hours, live ones above all, and what their issues are called.
+struct Shift<'a> {
+    live: &'a [Run],
+    last: &'a [Run],
+    titles: HashMap<IssueId, (String, String)>,
 }
 
-fn worker(
-    ctx: &Context<'_>,
-    asked: &Asked,
-    view: &AgentView,
-    at_work: &AtWork,
-    basis: workforce_domain::budget::BudgetBasis,
-) -> Worker {
-    let links = asked.links();
-    let work = at_work.get(&view.agent.id).map(|(run, issue)| {
-        let since = Ago::new(run.started_at.unwrap_or(run.created_at), ctx.now);
-        match issue {
+impl<'a> Shift<'a> {
+    fn gather(
+        reads: &mut dyn Reads,
+        ctx: &Context<'_>,
+        company: CompanyId,
+        live: &'a [Run],
+        last: &'a [Run],
+    ) -> Gathered<Self> {
+        let about = live.iter().chain(last).filter_map(|run| run.issue);
+        let about: Vec<IssueId> = about.collect::<HashSet<_>>().into_iter().collect();
+        let titles = issues::titles(reads, ctx, company, &about).told()?;
+        Ok(Self { live, last, titles })
+    }
+
+    fn issue(&self, run: &Run) -> Option<&(String, String)> {
+        self.titles.get(&run.issue?)
+    }
+
+    /// What an agent works on, with the link and since when.
+    fn work(&self, agent: AgentId, links: &Links, now: Timestamp) -> Option<(String, String, Ago)> {
+        let run = self.live.iter().find(|run| run.agent == agent)?;
+        let since = Ago::new(run.started_at.unwrap_or(run.created_at), now);
+        Some(match self.issue(run) {
             Some((key, title)) => (format!("{key} {title}"), links.issue(key), since),
-            None => {
-                let run = links.section(&format!("runs/{}", run.id));
-                ("A heartbeat".to_owned(), run, since)
-            }
+            None => ("A heartbeat".to_owned(), links.run(run.id), since),
+        })
+    }
+
+    fn lane(&self, agent: AgentId, now: Timestamp) -> Lane {
+        let own = self.last.iter().filter(|run| run.agent == agent);
+        let key = |run| self.issue(run).map(|(key, _)| key.as_str());
+        Lane::new(own.map(|run| (run, key(run))), now)
+    }
+
+    fn worker(
+        &self,
+        ctx: &Context<'_>,
+        links: &Links,
+        view: &AgentView,
+        basis: BudgetBasis,
+    ) -> Worker {
+        let agent = view.agent.id;
+        Worker {
+            who: Who::agent(view),
+            idle: idle(view),
+            work: self.work(agent, links, ctx.now),
+            lane: self.lane(agent, ctx.now),
+            meter: Meter::new(view.spend, view.agent.budget, basis),
         }
-    });
-    Worker {
-        who: Who::agent(view),
-        idle: idle(view),
-        work,
-        meter: Meter::new(view.spend, view.agent.budget, basis),
     }
 }
 
