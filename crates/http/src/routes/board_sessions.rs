@@ -23,8 +23,9 @@ pub(super) fn register(endpoints: Endpoints) -> Endpoints {
         .add(__path_link, Access::Board, Codes::NONE, link)
 }
 
-/// The sessions in which browsers show the board, oldest first, without those
-/// that have ended.
+/// Browsers in which the board is signed in, oldest first.
+///
+/// Sessions that have ended are left out.
 #[utoipa::path(get, path = "/api/board-sessions", tag = TAG,
     operation_id = "listBoardSessions",
     params(Paging),

@@ -219,7 +219,7 @@ fn deeds(asked: &Asked) -> Vec<(&'static str, Deed<'_>)> {
 /// database knows when it has counted.
 pub(super) fn faults(store: &TestStore, asked: &Asked) -> String {
     let counting = counting(store, asked);
-    assert_eq!(counting.len(), 5, "{counting:?}");
+    assert_eq!(counting.len(), 7, "{counting:?}");
     let mut faults = faults_of(store, "the dashboard", &counting, Purpose::Sweep);
     let scraping = scraping(store);
     assert_eq!(scraping.len(), 5, "{scraping:?}");
