@@ -194,7 +194,7 @@ pub trait IssueReads {
     ) -> Result<Page<StuckIssue, StuckCursor>, StoreError>;
 
     /// Issues that a person is to review or to do, as [`Badges`](crate::dashboard::Badges) counts
-    /// them: the latest changed of them, at most `limit`.
+    /// them: at most `limit`, the latest changed first.
     fn awaiting_board(
         &mut self,
         company: CompanyScope,

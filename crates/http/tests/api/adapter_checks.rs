@@ -137,6 +137,7 @@ api_tests! {
 
     fn a_configuration_that_nobody_could_be_hired_with_is_refused(api = strict) {
         let company = api.company("Acme");
+        let ada = hired(api, &company, &json!({ "name": "Ada" }));
         let elsewhere = api.company("Elsewhere");
         let secrets = format!("/api/companies/{}/secrets", id(&elsewhere));
         let foreign = api.post(&secrets, &json!({ "name": "key", "value": "sesame" })).ok(201);
@@ -159,8 +160,10 @@ api_tests! {
             (env(json!({ "K": foreign })), 422, "secret_not_found", "/adapterConfig/env/K"),
             (json!({ "adapterConfig": [] }), 400, "invalid_json", "/adapterConfig"),
         ] {
-            let problem = api.post(&of_company(&company), &body).problem(status, code);
-            assert_eq!(problem["details"][0]["pointer"], pointer, "{body}");
+            for path in [of_company(&company), of_agent(&ada)] {
+                let problem = api.post(&path, &body).problem(status, code);
+                assert_eq!(problem["details"][0]["pointer"], pointer, "{path} {body}");
+            }
         }
         assert_eq!(api.adapters.asked().len(), 0);
     }

@@ -43,11 +43,9 @@ pub(super) fn to_do_by_board(issue: &str) -> String {
 static AWAITING: LazyLock<String> = LazyLock::new(|| {
     let (to_review, to_do) = (to_review_by_board("i"), to_do_by_board("i"));
     format!(
-        "SELECT u.id AS id FROM (\
-            SELECT i.id, i.updated_at FROM issues i WHERE i.company_id = $1 AND {to_review} \
-            UNION ALL \
-            SELECT i.id, i.updated_at FROM issues i WHERE i.company_id = $1 AND {to_do}) u \
-        ORDER BY u.updated_at DESC, u.id DESC LIMIT $2"
+        "SELECT i.id AS id FROM issues i WHERE i.company_id = $1 AND {to_review} \
+        UNION ALL \
+        SELECT i.id AS id FROM issues i WHERE i.company_id = $1 AND {to_do} LIMIT $2"
     )
 });
 
@@ -57,7 +55,7 @@ struct Awaiting {
     id: IdColumn<IssueId>,
 }
 
-/// The latest changed issues that wait for a person.
+/// Issues that wait for a person, in no particular order.
 pub(super) fn awaiting(
     conn: &mut Connection,
     company: CompanyScope,
