@@ -168,8 +168,8 @@ board_tests! {
         let page = board.get(&issue);
         for shown in [
             "made the issue",
-            "status: <del>Backlog</del>",
-            "<ins>To do</ins>",
+            "<span class=\"dim\">status</span> <del>backlog</del>",
+            "<ins>to do</ins>",
             "<ins>Ada</ins>",
             "woken by the assignment",
             "Go on.",
