@@ -64,9 +64,10 @@ fn gather(
     let id = company.company.id;
     let shell = Shell::gather(reads, ctx, asked, &company, "search")?;
     let words = Words::of(q);
-    let mut groups = vec![("Issues", Vec::new()), ("Go to", places(&shell, &words))];
-    if !q.is_empty() {
-        groups = vec![
+    let mut groups = if q.is_empty() {
+        vec![("Go to", places(&shell, &words))]
+    } else {
+        vec![
             ("Issues", of_issues(reads, ctx, asked, id, q)?),
             ("Agents", of_agents(reads, ctx, asked, id, &words)?),
             (
@@ -74,8 +75,8 @@ fn gather(
                 of_plans(reads, ctx, asked, id, &words)?,
             ),
             ("Go to", places(&shell, &words)),
-        ];
-    }
+        ]
+    };
     groups.retain(|(_, hits)| !hits.is_empty());
     Ok(SearchPage {
         q: q.to_owned(),
