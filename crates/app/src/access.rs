@@ -25,6 +25,9 @@ pub fn company<E: From<Denied>>(
     id: CompanyId,
 ) -> Result<Company, Failure<E>> {
     let scope = ctx.actor().enter(id).ok_or(Denied::CompanyForbidden)?;
+    if let Some(found) = ctx.found(id) {
+        return Ok(found.clone());
+    }
     reads
         .companies()
         .find(scope.into(), id)?
@@ -42,7 +45,8 @@ pub fn company_scope<E: From<Denied>>(
 ) -> Result<CompanyScope, Failure<E>> {
     let scope = ctx.actor().enter(id).ok_or(Denied::CompanyForbidden)?;
     // An agent's own company exists, or it could not have authenticated.
-    if ctx.agent().is_none() && reads.companies().find(scope.into(), id)?.is_none() {
+    let is_known = ctx.agent().is_some() || ctx.found(id).is_some();
+    if !is_known && reads.companies().find(scope.into(), id)?.is_none() {
         return Err(Denied::NotFound("company").into());
     }
     Ok(scope)

@@ -103,12 +103,21 @@ pub fn list(
 ) -> Result<Vec<Need>, Failure<AttentionError>> {
     ctx.require_board()?;
     let scope = access::company_scope(reads, ctx, company)?;
-    let mut needs = of_agents(
-        reads
-            .agents()
-            .list(scope, EMPLOYED, &PageRequest::first())?
-            .items,
-    );
+    let agents = reads.agents();
+    let agents = agents.list(scope, EMPLOYED, &PageRequest::first())?.items;
+    list_beside(reads, ctx, company, agents)
+}
+
+/// The same where the agents, those that are gone left out, are at hand.
+pub fn list_beside(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    agents: impl IntoIterator<Item = Agent>,
+) -> Result<Vec<Need>, Failure<AttentionError>> {
+    ctx.require_board()?;
+    let scope = access::company_scope(reads, ctx, company)?;
+    let mut needs = of_agents(agents);
     let undecided = ApprovalFilter {
         standings: vec![ApprovalStanding::Pending, ApprovalStanding::Resubmitted],
         ..ApprovalFilter::default()
@@ -135,7 +144,7 @@ const fn most<K>() -> PageRequest<K> {
     }
 }
 
-fn of_agents(agents: Vec<Agent>) -> Vec<Need> {
+fn of_agents(agents: impl IntoIterator<Item = Agent>) -> Vec<Need> {
     let mut stopped = Vec::new();
     let mut failing = Vec::new();
     for agent in agents {

@@ -148,14 +148,7 @@ pub fn list(
     statuses: &[CompanyStatus],
     page: &PageRequest<CompanyCursor>,
 ) -> Result<Page<CompanyView, CompanyCursor>, Failure<CompanyError>> {
-    let statuses = if statuses.is_empty() {
-        &[CompanyStatus::Active, CompanyStatus::Paused]
-    } else {
-        statuses
-    };
-    let page = reads
-        .companies()
-        .list(ctx.actor().scope(), statuses, page)?;
+    let page = without_spend(reads, ctx, statuses, page)?;
     let scopes: Vec<_> = page.items.iter().map(CompanyOwned::scope).collect();
     let spent: HashMap<CompanyId, Spend> = reads
         .ledger()
@@ -167,6 +160,22 @@ pub fn list(
         spend: spent.get(&company.id).copied().unwrap_or_default(),
         company,
     }))
+}
+
+/// The companies of [`list`], whose spend nobody asked for.
+pub fn without_spend(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    statuses: &[CompanyStatus],
+    page: &PageRequest<CompanyCursor>,
+) -> Result<Page<Company, CompanyCursor>, Failure<CompanyError>> {
+    let statuses = if statuses.is_empty() {
+        &[CompanyStatus::Active, CompanyStatus::Paused]
+    } else {
+        statuses
+    };
+    let companies = reads.companies();
+    Ok(companies.list(ctx.actor().scope(), statuses, page)?)
 }
 
 /// One company, archived or not.
@@ -184,11 +193,10 @@ pub fn by_prefix(
     reads: &mut dyn Reads,
     ctx: &Context<'_>,
     prefix: &str,
-) -> Result<CompanyView, Failure<CompanyError>> {
+) -> Result<Company, Failure<CompanyError>> {
     let instance = ctx.instance()?;
     let found = reads.companies().find_by_prefix(instance, prefix)?;
-    let company = found.ok_or(Denied::NotFound("company"))?;
-    Ok(view(reads, ctx, company)?)
+    Ok(found.ok_or(Denied::NotFound("company"))?)
 }
 
 /// Changes a company's fields.

@@ -4,9 +4,9 @@
 use std::cell::Cell;
 
 use workforce_domain::actor::{Actor, AgentActor, InstanceScope};
-use workforce_domain::company::CompanyStatus;
+use workforce_domain::company::{Company, CompanyStatus};
 use workforce_domain::cost::PriceTable;
-use workforce_domain::id::{Id, InstanceId};
+use workforce_domain::id::{CompanyId, Id, InstanceId};
 use workforce_domain::port::{Ids, Tokens, Vault};
 use workforce_domain::time::Timestamp;
 
@@ -68,6 +68,8 @@ pub struct Context<'a> {
     pub strict_secrets: bool,
     /// What the engine is told after the commit.
     pub signal: &'a Signal,
+    /// The company that its transaction found already, which is not looked for again.
+    pub company: Option<&'a Company>,
 }
 
 impl<'a> Context<'a> {
@@ -93,6 +95,20 @@ impl<'a> Context<'a> {
             caller: &Caller::SYSTEM,
             ..self
         }
+    }
+
+    /// The same call after its transaction, which only reads, found the company that it is about.
+    #[must_use]
+    pub const fn within(self, company: &'a Company) -> Self {
+        Self {
+            company: Some(company),
+            ..self
+        }
+    }
+
+    /// The company that was found already, if it is this one.
+    pub fn found(&self, company: CompanyId) -> Option<&'a Company> {
+        self.company.filter(|found| found.id == company)
     }
 
     /// Refuses everyone but the board.

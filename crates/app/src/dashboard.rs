@@ -55,14 +55,7 @@ pub fn get(
     let company = access::company(reads, ctx, company)?;
     let scope = company.scope();
     let month = Month::of(ctx.now);
-    let today = Day::of(ctx.now).start();
-    let instants = Cutoffs {
-        now: ctx.now,
-        today,
-        yesterday: today.minus(Day::LENGTH),
-        hour_ago: ctx.now.minus(HOUR),
-    };
-    let figures = reads.companies().figures(scope, instants)?;
+    let figures = figures(reads, &ctx.within(&company), company.id)?;
     let budget = if company.budget == Budget::UNLIMITED {
         Budget::from_cents(figures.agents.budget_cents.min(Budget::MAX_CENTS))
             .unwrap_or(Budget::UNLIMITED)
@@ -77,6 +70,23 @@ pub fn get(
         usage,
         stuck,
     })
+}
+
+/// What of a company is counted. Anyone of the company.
+pub fn figures(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+) -> Result<DashboardMetrics, Failure<DashboardError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
+    let today = Day::of(ctx.now).start();
+    let instants = Cutoffs {
+        now: ctx.now,
+        today,
+        yesterday: today.minus(Day::LENGTH),
+        hour_ago: ctx.now.minus(HOUR),
+    };
+    Ok(reads.companies().figures(scope, instants)?)
 }
 
 /// What waits for somebody's attention. Anyone of the company.

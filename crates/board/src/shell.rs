@@ -1,9 +1,10 @@
 //! What every page of a company has around it: the navigation with its counts, and the other
 //! companies.
 
-use workforce_app::companies::{self, CompanyView};
+use workforce_app::companies;
 use workforce_app::{Context, dashboard, events};
 use workforce_domain::activity::EventKind;
+use workforce_domain::company::Company;
 use workforce_domain::dashboard::Badges;
 use workforce_domain::port::Reads;
 use workforce_domain::string_enum::StringEnum as _;
@@ -39,11 +40,7 @@ impl Asked {
     }
 
     /// The company itself.
-    pub(crate) fn company(
-        &self,
-        reads: &mut dyn Reads,
-        ctx: &Context<'_>,
-    ) -> Gathered<CompanyView> {
+    pub(crate) fn company(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<Company> {
         companies::by_prefix(reads, ctx, &self.prefix).told()
     }
 
@@ -136,19 +133,18 @@ impl Shell {
         reads: &mut dyn Reads,
         ctx: &Context<'_>,
         asked: &Asked,
-        company: &CompanyView,
+        company: &Company,
         section: &'static str,
     ) -> Gathered<Self> {
-        let id = company.company.id;
-        let all = companies::list(reads, ctx, &[], &of(OFFERED)).told()?;
-        let others = all.items.into_iter().map(|view| view.company);
-        let others = others.filter(|other| other.id != id);
+        let id = company.id;
+        let all = companies::without_spend(reads, ctx, &[], &of(OFFERED)).told()?;
+        let others = all.items.into_iter().filter(|other| other.id != id);
         Ok(Self {
             look: asked.look,
             path: asked.path.clone(),
             is_answer: asked.is_answer,
-            company: company.company.name.to_string(),
-            is_stopped: !company.company.is_active(),
+            company: company.name.to_string(),
+            is_stopped: !company.is_active(),
             links: asked.links(),
             section,
             badges: dashboard::badges(reads, ctx, id).told()?,

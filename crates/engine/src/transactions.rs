@@ -81,6 +81,7 @@ impl Transactions {
                 prices: &ports.prices,
                 strict_secrets: false,
                 signal: &signal,
+                company: None,
             };
             let outcome = ports.store.write(|tx| body(tx, &ctx))?;
             notifiers.changes.notify_one();

@@ -220,6 +220,7 @@ impl World {
             prices: &PriceTable::EMPTY,
             strict_secrets: false,
             signal: &signal,
+            company: None,
         });
         if signal.is_raised() {
             self.signalled.set(true);

@@ -83,6 +83,17 @@ impl FailingStore {
         };
     }
 
+    /// Counts calls from now on, and fails at none of them.
+    pub fn count(&self) {
+        self.fail_at(usize::MAX);
+    }
+
+    /// How many calls there were since [`count`](Self::count).
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        usize::MAX - self.fault.lock().left
+    }
+
     /// Fails no more; what has failed since [`fail_at`](Self::fail_at).
     #[must_use]
     pub fn heal(&self) -> Option<FailedAt> {

@@ -252,6 +252,7 @@ impl Acting<'_> {
             prices: &world.prices,
             strict_secrets: world.strict_secrets.load(Ordering::SeqCst),
             signal: &signal,
+            company: None,
         });
         if signal.is_raised() {
             world.signalled.store(true, Ordering::SeqCst);

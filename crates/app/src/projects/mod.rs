@@ -23,7 +23,7 @@ pub use adopt_address::{
 pub use create::{CREATE, CreateProject, create};
 pub use delete::{DELETE, delete};
 pub(crate) use read::views;
-pub use read::{ProjectRef, get, list, names, workspaces};
+pub use read::{ProjectRef, get, list, list_bare, names, workspaces};
 pub use update::{UPDATE, UpdateProject, update};
 pub use workspaces::{
     CreateWorkspace, UpdateWorkspace, WORKSPACE, create_workspace, delete_workspace,

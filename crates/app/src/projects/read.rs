@@ -43,6 +43,17 @@ pub fn list(
     }
 }
 
+/// The projects of [`list`], without what belongs to them.
+pub fn list_bare(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    page: &PageRequest<ProjectCursor>,
+) -> Result<Page<Project, ProjectCursor>, Failure<ProjectError>> {
+    let scope = access::company_scope(reads, ctx, company)?;
+    Ok(reads.projects().list(scope, page)?)
+}
+
 /// Projects that are read at a time.
 const PIECE: usize = 25;
 

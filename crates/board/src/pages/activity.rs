@@ -91,7 +91,8 @@ fn gather(
     query: &Query,
 ) -> Gathered<ActivityPage> {
     let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let wanted = PageRequest {
         after: cursor::place(&query.after),
         ..of(ROWS)

@@ -67,11 +67,12 @@ fn gather(
     is_chart: bool,
 ) -> Gathered<AgentsPage> {
     let company = asked.company(reads, ctx)?;
-    let basis = company.company.budget_basis;
-    let agents = everyone(reads, ctx, company.company.id, false)?;
+    let ctx = &ctx.within(&company);
+    let basis = company.budget_basis;
+    let agents = everyone(reads, ctx, company.id, false)?;
     let chart = match is_chart {
         true => {
-            let at_work = at_work(reads, ctx, company.company.id)?;
+            let at_work = at_work(reads, ctx, company.id)?;
             Some(tree(&agents, &at_work, basis, &asked.links()))
         }
         false => None,

@@ -8,10 +8,10 @@ use actix_web::HttpResponse;
 use askama::Template;
 use serde::Deserialize;
 use workforce_app::approvals::{self, ApprovalError, ApprovalView};
-use workforce_app::companies::CompanyView;
 use workforce_app::tickets::{self, WorktreeView};
 use workforce_app::{Context, Failure};
 use workforce_domain::approval::{Approval, ApprovalStatus, ExecutionStepRecord};
+use workforce_domain::company::Company;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
 use workforce_domain::issue::IssueRef;
 use workforce_domain::page::Order;
@@ -161,15 +161,11 @@ impl About {
     }
 
     /// The company in the address, and the approval if it is one of that.
-    fn find(
-        &self,
-        reads: &mut dyn Reads,
-        ctx: &Context<'_>,
-    ) -> Gathered<(CompanyView, ApprovalView)> {
+    fn find(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<(Company, ApprovalView)> {
         let missing = || Refused::missing("approval");
         let company = self.asked.company(reads, ctx)?;
         let view = approvals::get(reads, ctx, self.id.ok_or_else(missing)?).told()?;
-        if view.approval.company == company.company.id {
+        if view.approval.company == company.id {
             Ok((company, view))
         } else {
             Err(missing())
@@ -229,7 +225,8 @@ async fn page(visit: &Visit, forms: Forms) -> Result<ApprovalPage, Problem> {
 fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, about: &About) -> Gathered<(Shell, Found)> {
     let asked = &about.asked;
     let (company, view) = about.find(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let approval = &view.approval;
     let agents = everyone(reads, ctx, id, true)?;
     let staff = Staff::of(&agents);

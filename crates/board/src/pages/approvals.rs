@@ -76,7 +76,8 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<A
         Approved, Cancelled, Pending, Rejected, Resubmitted, RevisionRequested,
     };
     let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let agents = everyone(reads, ctx, id, true)?;
     let staff = Staff::of(&agents);
     let links = asked.links();

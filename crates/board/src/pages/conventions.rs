@@ -67,6 +67,7 @@ fn gather(
     form: &Filled,
 ) -> Gathered<ConventionsPage> {
     let (company, view) = about.find(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let id = view.project.id;
     let links = about.asked.links();
     let told = conventions::get(reads, ctx, id).told()?;

@@ -7,10 +7,9 @@ mod rows;
 use actix_web::HttpResponse;
 use askama::Template;
 use serde::Deserialize;
-use workforce_app::Context;
-use workforce_app::companies::CompanyView;
 use workforce_app::costs::{self, CostForecast, WindowQuery};
-use workforce_domain::budget::BudgetBasis;
+use workforce_app::{Context, companies};
+use workforce_domain::budget::{BudgetBasis, Spend};
 use workforce_domain::company::Company;
 use workforce_domain::money::Cents;
 use workforce_domain::port::{Reads, Spender};
@@ -142,8 +141,9 @@ fn gather(
     form: &Filled,
 ) -> Gathered<CostsPage> {
     let asked = &about.asked;
-    let view = asked.company(reads, ctx)?;
-    let company = &view.company;
+    let company = &asked.company(reads, ctx)?;
+    let ctx = &ctx.within(company);
+    let spend = companies::get(reads, ctx, company.id).told()?.spend;
     let month = about.month(ctx.now);
     let is_present = month == Month::of(ctx.now);
     let days = days(reads, ctx, company, month)?;
@@ -166,9 +166,9 @@ fn gather(
         number: month.to_string(),
         before: neighbour(asked, about, Month::of(just_before(month.start()))),
         after: (!is_present).then(|| neighbour(asked, about, month.next())),
-        meter: Meter::of(total.amount, held(&view, is_present), company.budget),
+        meter: Meter::of(total.amount, held(&spend, is_present), company.budget),
         left: limit.map(|limit| rows::left(limit, total.amount)),
-        held: Some(held(&view, is_present))
+        held: Some(held(&spend, is_present))
             .filter(|held| *held > Cents::ZERO)
             .map(Dollars),
         outlook: forecast.as_ref().map(Outlook::of),
@@ -183,7 +183,7 @@ fn gather(
         models: models.iter().map(|row| ModelRow::of(row, basis)).collect(),
         choices,
         form: form.clone(),
-        shell: Shell::gather(reads, ctx, asked, &view, "costs")?,
+        shell: Shell::gather(reads, ctx, asked, company, "costs")?,
     })
 }
 
@@ -226,12 +226,8 @@ fn neighbour(asked: &Asked, about: &About, month: Month) -> Neighbour {
     }
 }
 
-fn held(view: &CompanyView, is_present: bool) -> Cents {
-    if is_present {
-        view.spend.held
-    } else {
-        Cents::ZERO
-    }
+fn held(spend: &Spend, is_present: bool) -> Cents {
+    if is_present { spend.held } else { Cents::ZERO }
 }
 
 fn chart(

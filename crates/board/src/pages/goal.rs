@@ -2,9 +2,9 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
-use workforce_app::companies::CompanyView;
 use workforce_app::goals::{self as app_goals, UpdateGoal};
 use workforce_app::{Context, issues};
+use workforce_domain::company::Company;
 use workforce_domain::goal::Goal;
 use workforce_domain::id::GoalId;
 use workforce_domain::port::{IssueFilter, Reads, Tx};
@@ -90,11 +90,11 @@ impl About {
     }
 
     /// The company in the address, and the goal if it is one of that.
-    fn find(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<(CompanyView, Goal)> {
+    fn find(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<(Company, Goal)> {
         let company = self.asked.company(reads, ctx)?;
         let id = self.goal.ok_or_else(|| Refused::missing("goal"))?;
         let goal = app_goals::get(reads, ctx, id).told()?;
-        if goal.company == company.company.id {
+        if goal.company == company.id {
             Ok((company, goal))
         } else {
             Err(Refused::missing("goal"))
@@ -115,7 +115,8 @@ fn gather(
 ) -> Gathered<GoalPage> {
     let asked = &about.asked;
     let (company, goal) = about.find(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let (goals, tallies) = all(reads, ctx, id)?;
     let tree = Tree::of(&goals, &tallies);
     let around = tree.around(goal.id);

@@ -163,7 +163,8 @@ fn gather(
     form: &Filled,
 ) -> Gathered<GoalsPage> {
     let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let (goals, tallies) = all(reads, ctx, id)?;
     let tree = Tree::of(&goals, &tallies);
     let agents = everyone(reads, ctx, id, true)?;
@@ -201,7 +202,7 @@ async fn made(visit: &Visit, form: &Form) -> Result<String, Problem> {
         form.key(),
         (asked, command),
         |tx: &mut dyn Tx, ctx, (asked, command): &(Asked, CreateGoal)| {
-            let company = asked.company(tx.reads(), ctx)?.company.id;
+            let company = asked.company(tx.reads(), ctx)?.id;
             goals::create(tx, ctx, company, command.clone())
                 .told()
                 .map(drop)

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use actix_web::HttpResponse;
 use askama::Template;
 use workforce_app::agents::AgentView;
-use workforce_app::attention::{self, NeedKind};
-use workforce_app::{Context, dashboard, issues, runs};
+use workforce_app::attention::{self, Need, NeedKind};
+use workforce_app::{Context, companies, dashboard, issues, runs};
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::budget::BudgetBasis;
 use workforce_domain::company::PauseReason;
@@ -48,6 +48,21 @@ struct Stuck {
     since: Ago,
 }
 
+impl Stuck {
+    fn of(need: &Need, links: &Links, now: Timestamp) -> Option<Self> {
+        let Need::Stuck(stuck) = need else {
+            return None;
+        };
+        Some(Self {
+            key: stuck.identifier.clone(),
+            title: stuck.title.to_string(),
+            link: links.issue(&stuck.identifier),
+            why: why_stuck(stuck.reason),
+            since: Ago::new(stuck.since, now),
+        })
+    }
+}
+
 /// An agent in the shift.
 struct Worker {
     who: Who,
@@ -85,12 +100,14 @@ async fn home(visit: Visit) -> HttpResponse {
 
 fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<HomePage> {
     let company = asked.company(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let shell = Shell::gather(reads, ctx, asked, &company, "")?;
-    let id = company.company.id;
-    let overview = dashboard::get(reads, ctx, id).told()?;
+    let id = company.id;
+    let spend = companies::get(reads, ctx, id).told()?.spend;
+    let figures = dashboard::figures(reads, ctx, id).told()?;
     let agents = everyone(reads, ctx, id, false)?;
-    let needs = attention::list(reads, ctx, id).told()?;
-    let stuck = issues::list_stuck(reads, ctx, id, &of(SHOWN)).told()?;
+    let employed = agents.iter().map(|view| view.agent.clone());
+    let needs = attention::list_beside(reads, ctx, id, employed).told()?;
     let live = RunFilter {
         statuses: vec![RunStatus::Running],
         ..RunFilter::default()
@@ -98,7 +115,6 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
     let live = runs::list(reads, ctx, id, &live, &PageRequest::first()).told()?;
     let last = runs::list(reads, ctx, id, &RunFilter::default(), &of(DRAWN)).told()?;
     let shift = Shift::gather(reads, ctx, id, &live.items, &last.items)?;
-    let figures = overview.figures;
     let links = asked.links();
     let staff = Staff::of(&agents);
     Ok(HomePage {
@@ -109,11 +125,7 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
         agents: i64::try_from(agents.len()).unwrap_or(i64::MAX),
         queued: figures.queue_depth,
         open: figures.tasks.open,
-        meter: Meter::new(
-            company.spend,
-            company.company.budget,
-            company.company.budget_basis,
-        ),
+        meter: Meter::new(spend, company.budget, company.budget_basis),
         // What is stuck stands beside it.
         needs: needs
             .iter()
@@ -121,20 +133,14 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
             .take(SHOWN)
             .map(|need| Row::new(ctx, &links, &staff, need))
             .collect(),
-        stuck_issues: stuck
-            .items
-            .into_iter()
-            .map(|stuck| Stuck {
-                link: links.issue(&stuck.identifier),
-                key: stuck.identifier,
-                title: stuck.title.to_string(),
-                why: why_stuck(stuck.reason),
-                since: Ago::new(stuck.since, ctx.now),
-            })
+        stuck_issues: needs
+            .iter()
+            .filter_map(|need| Stuck::of(need, &links, ctx.now))
+            .take(SHOWN)
             .collect(),
         workers: agents
             .iter()
-            .map(|view| shift.worker(ctx, &links, view, company.company.budget_basis))
+            .map(|view| shift.worker(ctx, &links, view, company.budget_basis))
             .collect(),
         hours: Lane::hours(ctx.now),
         shell,

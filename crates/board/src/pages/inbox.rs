@@ -78,7 +78,8 @@ fn gather(
     form: &Filled,
 ) -> Gathered<InboxPage> {
     let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let needs = attention::list(reads, ctx, id).told()?;
     let staff = Staff::of(&everyone(reads, ctx, id, true)?);
     let links = asked.links();
@@ -118,7 +119,7 @@ async fn raised(visit: &Visit, form: &Form) -> Result<String, Problem> {
         form.key(),
         (Asked::of(visit), agent, command),
         |tx, ctx, (asked, agent, command)| {
-            let company = asked.company(tx.reads(), ctx)?.company.id;
+            let company = asked.company(tx.reads(), ctx)?.id;
             let missing = || Refused::missing("agent");
             let id = agent.ok_or_else(missing)?;
             let named = AgentRef::Id(id);

@@ -11,8 +11,8 @@ use actix_web::HttpResponse;
 use askama::Template;
 use serde::Deserialize;
 use workforce_app::Context;
-use workforce_app::companies::CompanyView;
 use workforce_app::issues::{self, IssueDetail};
+use workforce_domain::company::Company;
 use workforce_domain::id::ExecutionWorkspaceId;
 use workforce_domain::issue::IssueRef;
 use workforce_domain::port::Reads;
@@ -123,14 +123,10 @@ impl About {
     }
 
     /// The company in the address, and the issue if it is one of that.
-    fn find(
-        &self,
-        reads: &mut dyn Reads,
-        ctx: &Context<'_>,
-    ) -> Gathered<(CompanyView, IssueDetail)> {
+    fn find(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<(Company, IssueDetail)> {
         let company = self.asked.company(reads, ctx)?;
         let detail = issues::get(reads, ctx, self.issue()?).told()?;
-        if detail.view.issue.company == company.company.id {
+        if detail.view.issue.company == company.id {
             Ok((company, detail))
         } else {
             Err(Refused::missing("issue"))

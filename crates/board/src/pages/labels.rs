@@ -40,7 +40,7 @@ async fn made(visit: &Visit, form: &Form) -> Result<String, Problem> {
         form.key(),
         (asked, command),
         |tx: &mut dyn Tx, ctx, (asked, command): &(Asked, CreateLabel)| {
-            let company = asked.company(tx.reads(), ctx)?.company.id;
+            let company = asked.company(tx.reads(), ctx)?.id;
             labels::create(tx, ctx, company, command.clone())
                 .told()
                 .map(drop)
@@ -84,7 +84,7 @@ async fn changed(visit: &Visit, form: &Form) -> Result<String, Problem> {
 }
 
 fn carry_out(tx: &mut dyn Tx, ctx: &Context<'_>, wanted: &Wanted) -> Gathered<()> {
-    let company = wanted.asked.company(tx.reads(), ctx)?.company.id;
+    let company = wanted.asked.company(tx.reads(), ctx)?.id;
     let label = labels::get(tx.reads(), ctx, company, wanted.label)
         .told()?
         .id;

@@ -50,14 +50,15 @@ fn gather(
     findings: Option<Findings>,
 ) -> Gathered<NewAgentPage> {
     let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let known = secrets::list(reads, ctx, id, &PageRequest::first()).told()?;
     let colleagues = everyone(reads, ctx, id, false)?;
     Ok(NewAgentPage {
         shell: Shell::gather(reads, ctx, asked, &company, "agents")?,
         agent: AgentForm::new(form, &colleagues, None, &known.items, None, findings),
         form: form.clone(),
-        is_approved: company.company.require_board_approval_for_new_agents,
+        is_approved: company.require_board_approval_for_new_agents,
     })
 }
 
@@ -101,7 +102,7 @@ async fn checked(visit: &Visit, form: &Form) -> Result<Findings, Problem> {
     let asked = Asked::of(visit);
     let checked = visit.check_adapter(move |reads, ctx| {
         let company = asked.company(reads, ctx)?;
-        agents::draft_to_check(reads, ctx, company.company.id, &draft).told()
+        agents::draft_to_check(reads, ctx, company.id, &draft).told()
     });
     Ok(by_field(&checked.await?))
 }
@@ -121,7 +122,7 @@ async fn hired(visit: &Visit, form: &Form) -> Result<String, Problem> {
 
 fn create(tx: &mut dyn Tx, ctx: &Context<'_>, asked: &Asked, command: CreateAgent) -> Gathered<()> {
     let company = asked.company(tx.reads(), ctx)?;
-    agents::create(tx, ctx, company.company.id, command)
+    agents::create(tx, ctx, company.id, command)
         .told()
         .map(drop)
 }

@@ -70,10 +70,11 @@ fn gather(
     form: &Filled,
 ) -> Gathered<NewIssuePage> {
     let company = asked.company(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     Ok(NewIssuePage {
         shell: Shell::gather(reads, ctx, asked, &company, "issues")?,
         form: form.clone(),
-        colleagues: colleagues(&everyone(reads, ctx, company.company.id, false)?),
+        colleagues: colleagues(&everyone(reads, ctx, company.id, false)?),
     })
 }
 
@@ -131,6 +132,6 @@ fn create(
     command: CreateIssue,
 ) -> Gathered<String> {
     let company = asked.company(tx.reads(), ctx)?;
-    let made = issues::create(tx, ctx, company.company.id, command).told()?;
+    let made = issues::create(tx, ctx, company.id, command).told()?;
     Ok(made.view.issue.identifier)
 }

@@ -100,7 +100,8 @@ fn gather(
     form: &Filled,
 ) -> Gathered<NewProjectPage> {
     let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let agents = everyone(reads, ctx, id, false)?;
     Ok(NewProjectPage {
         form: form.clone(),
@@ -138,7 +139,7 @@ fn create(
     asked: &Asked,
     command: CreateProject,
 ) -> Gathered<ProjectId> {
-    let company = asked.company(tx.reads(), ctx)?.company.id;
+    let company = asked.company(tx.reads(), ctx)?.id;
     let made = projects::create(tx, ctx, company, command).told()?;
     Ok(made.project.id)
 }

@@ -2,10 +2,10 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
-use workforce_app::companies::CompanyView;
 use workforce_app::projects::{self, ProjectRef, ProjectView, UpdateProject};
 use workforce_app::{Context, costs, issues};
 use workforce_domain::budget::LimitPeriod;
+use workforce_domain::company::Company;
 use workforce_domain::id::ProjectId;
 use workforce_domain::money::{Budget, Cents};
 use workforce_domain::port::{Reads, Spender, Tx};
@@ -119,11 +119,11 @@ impl About {
         &self,
         reads: &mut dyn Reads,
         ctx: &Context<'_>,
-    ) -> Gathered<(CompanyView, ProjectView)> {
+    ) -> Gathered<(Company, ProjectView)> {
         let company = self.asked.company(reads, ctx)?;
         let id = self.project.ok_or_else(|| Refused::missing("project"))?;
         let view = projects::get(reads, ctx, &ProjectRef::Id(id)).told()?;
-        if view.project.company == company.company.id {
+        if view.project.company == company.id {
             Ok((company, view))
         } else {
             Err(Refused::missing("project"))
@@ -150,7 +150,8 @@ fn gather(
 ) -> Gathered<ProjectPage> {
     let asked = &about.asked;
     let (company, view) = about.find(reads, ctx)?;
-    let (id, project) = (company.company.id, &view.project);
+    let ctx = &ctx.within(&company);
+    let (id, project) = (company.id, &view.project);
     let links = asked.links();
     let spender = Spender::Project(project.id);
     let forecast = costs::forecast(reads, ctx, id, spender, None).told()?;

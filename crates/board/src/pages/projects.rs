@@ -72,7 +72,8 @@ fn gather(
     query: &Query,
 ) -> Gathered<ProjectsPage> {
     let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let wanted = PageRequest {
         after: cursor::place(&query.after),
         ..of(ROWS)
@@ -86,7 +87,7 @@ fn gather(
         Some((project, row.total))
     });
     let figures = Figures {
-        basis: company.company.budget_basis,
+        basis: company.budget_basis,
         costs: costs.collect(),
         tallies: tallies.into_iter().collect(),
     };

@@ -111,7 +111,7 @@ impl About {
         let company = self.asked.company(reads, ctx)?;
         let id = self.id.ok_or_else(|| Refused::missing("run"))?;
         let run = runs::get_with_log(reads, ctx, id).told()?;
-        if run.company == company.company.id {
+        if run.company == company.id {
             Ok(run)
         } else {
             Err(Refused::missing("run"))
@@ -143,8 +143,9 @@ async fn page(visit: &Visit, form: Filled) -> Result<RunPage, Problem> {
 fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, about: &About) -> Gathered<(Shell, Found)> {
     let asked = &about.asked;
     let company = asked.company(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let run = about.run(reads, ctx)?;
-    let agents = everyone(reads, ctx, company.company.id, true)?;
+    let agents = everyone(reads, ctx, company.id, true)?;
     let staff = Staff::of(&agents);
     let links = asked.links();
     let all = rows(reads, ctx, &links, &staff, std::slice::from_ref(&run))?;

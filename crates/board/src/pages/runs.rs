@@ -130,7 +130,8 @@ fn gather(
     wanted: &Wanted,
 ) -> Gathered<RunsPage> {
     let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let agents = everyone(reads, ctx, id, true)?;
     let chosen = agents
         .iter()

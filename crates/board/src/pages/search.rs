@@ -61,7 +61,8 @@ fn gather(
     q: &str,
 ) -> Gathered<SearchPage> {
     let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let shell = Shell::gather(reads, ctx, asked, &company, "search")?;
     let words = Words::of(q);
     let mut groups = if q.is_empty() {
@@ -183,9 +184,8 @@ fn of_plans(
     words: &Words,
 ) -> Gathered<Vec<Hit>> {
     let links = asked.links();
-    let projects = projects::list(reads, ctx, company, &PageRequest::first()).told()?;
-    let projects = projects.items.into_iter().map(|view| view.project);
-    let projects = projects.map(|project| Hit {
+    let projects = projects::list_bare(reads, ctx, company, &PageRequest::first()).told()?;
+    let projects = projects.items.into_iter().map(|project| Hit {
         icon: "folder",
         words: project.name.to_string(),
         beside: "Project".to_owned(),

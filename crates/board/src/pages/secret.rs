@@ -4,8 +4,8 @@ use actix_web::HttpResponse;
 use askama::Template;
 use serde_json::json;
 use workforce_app::Context;
-use workforce_app::companies::CompanyView;
 use workforce_app::secrets::{self, UpdateSecret};
+use workforce_domain::company::Company;
 use workforce_domain::id::SecretId;
 use workforce_domain::port::{Reads, SecretUser, Tx};
 use workforce_domain::secret::{Secret, SecretProvider};
@@ -96,11 +96,11 @@ impl About {
     }
 
     /// The company in the address, and the secret if it is one of that.
-    fn find(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<(CompanyView, Secret)> {
+    fn find(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<(Company, Secret)> {
         let missing = || Refused::missing("secret");
         let company = self.asked.company(reads, ctx)?;
         let secret = secrets::get(reads, ctx, self.id.ok_or_else(missing)?).told()?;
-        if secret.company == company.company.id {
+        if secret.company == company.id {
             Ok((company, secret))
         } else {
             Err(missing())
@@ -120,6 +120,7 @@ fn gather(
     form: &Filled,
 ) -> Gathered<SecretPage> {
     let (company, secret) = about.find(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let links = about.asked.links();
     let link = links.secret(secret.id);
     let mut page = of(SHOWN);

@@ -71,10 +71,11 @@ fn gather(
     form: &Filled,
 ) -> Gathered<SecretsPage> {
     let company = asked.company(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let links = asked.links();
     let mut page = of(SHOWN);
     page.after = after;
-    let found = secrets::list(reads, ctx, company.company.id, &page).told()?;
+    let found = secrets::list(reads, ctx, company.id, &page).told()?;
     let row = |secret: &Secret| Row {
         name: secret.name.to_string(),
         link: links.secret(secret.id),
@@ -159,5 +160,5 @@ fn create(
     command: CreateSecret,
 ) -> Gathered<Secret> {
     let company = asked.company(tx.reads(), ctx)?;
-    secrets::create(tx, ctx, company.company.id, command).told()
+    secrets::create(tx, ctx, company.id, command).told()
 }

@@ -5,7 +5,7 @@ mod end;
 use actix_web::HttpResponse;
 use askama::Template;
 use serde::Deserialize;
-use workforce_app::companies::{self, CompanyView, UpdateCompany};
+use workforce_app::companies::{self, UpdateCompany};
 use workforce_app::{Context, labels};
 use workforce_domain::company::{Company, CompanyStatus};
 use workforce_domain::id::LabelId;
@@ -132,8 +132,9 @@ pub(super) fn gather(
     query: &Query,
     forms: &Forms,
 ) -> Gathered<SettingsPage> {
-    let view = asked.company(reads, ctx)?;
-    let company = &view.company;
+    let company = &asked.company(reads, ctx)?;
+    let ctx = &ctx.within(company);
+    let view = companies::get(reads, ctx, company.id).told()?;
     let wanted = PageRequest {
         after: cursor::place(&query.after),
         ..of(LABELS)
@@ -146,7 +147,7 @@ pub(super) fn gather(
         meter: Meter::new(view.spend, company.budget, company.budget_basis),
         is_active: company.is_active(),
         is_archived: company.status() == CompanyStatus::Archived,
-        why_stopped: why_stopped(&view),
+        why_stopped: why_stopped(company),
         labels: found
             .items
             .iter()
@@ -163,7 +164,7 @@ pub(super) fn gather(
         end: forms.end.clone(),
         state: format!("{link}/state"),
         link,
-        shell: Shell::gather(reads, ctx, asked, &view, "settings")?,
+        shell: Shell::gather(reads, ctx, asked, company, "settings")?,
     })
 }
 
@@ -181,8 +182,8 @@ fn label(settings: &str, forms: &Forms, label: &IssueLabel) -> Label {
 }
 
 /// Why nothing of the company starts.
-fn why_stopped(view: &CompanyView) -> &'static str {
-    match view.company.status() {
+fn why_stopped(company: &Company) -> &'static str {
+    match company.status() {
         CompanyStatus::Active => "",
         CompanyStatus::Paused => "The company is paused: nothing of it starts.",
         CompanyStatus::Archived => {
@@ -242,7 +243,7 @@ async fn saved(visit: &Visit, form: &Form) -> Result<String, Problem> {
         form.key(),
         (asked, command),
         |tx: &mut dyn Tx, ctx, (asked, command): &(Asked, UpdateCompany)| {
-            let company = asked.company(tx.reads(), ctx)?.company.id;
+            let company = asked.company(tx.reads(), ctx)?.id;
             companies::update(tx, ctx, company, command.clone())
                 .told()
                 .map(drop)

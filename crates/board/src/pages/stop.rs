@@ -48,7 +48,8 @@ fn gather(
     form: &Filled,
 ) -> Gathered<StopPage> {
     let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let alive = RunFilter {
         statuses: vec![RunStatus::Running],
         ..RunFilter::default()
@@ -58,7 +59,7 @@ fn gather(
     let links = asked.links();
     Ok(StopPage {
         link: links.stop(),
-        status: company.company.status(),
+        status: company.status(),
         rows: rows(reads, ctx, &links, &staff, &alive.items)?,
         form: form.clone(),
         shell: Shell::gather(reads, ctx, asked, &company, "stop")?,
@@ -83,7 +84,7 @@ async fn done(visit: &Visit, form: &Form) -> Result<String, Problem> {
         form.key(),
         Asked::of(visit),
         move |tx: &mut dyn Tx, ctx: &Context<'_>, asked: &Asked| {
-            let id = asked.company(tx.reads(), ctx)?.company.id;
+            let id = asked.company(tx.reads(), ctx)?.id;
             let deed = if resumes {
                 companies::resume
             } else {

@@ -115,6 +115,7 @@ fn gather(
     shown: &Shown,
 ) -> Gathered<WorkspacesPage> {
     let (company, view) = about.find(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let links = about.asked.links();
     let link = links.workspaces(view.project.id);
     let rows = view.workspaces.iter();

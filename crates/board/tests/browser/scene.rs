@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use workforce_app::authenticate::AuthPolicy;
+use workforce_domain::port::Store;
 use workforce_domain::run::{Run, RunEnd, RunErrorCode, RunOutcome};
 use workforce_domain::time::Timestamp;
 use workforce_testkit::store::TestStore;
@@ -112,10 +113,18 @@ maker](https://example.com/bearings) for the limits.";
 
 impl Scene {
     pub(crate) fn on(store: TestStore) -> Self {
+        let shared = store.shared();
+        Self::over(shared, store)
+    }
+
+    /// The same with a store in front of that of the test.
+    pub(crate) fn over(front: Arc<dyn Store>, store: TestStore) -> Self {
         let world = World::on(&store);
         world.clock().set(NOW.minus(6 * 60 * MINUTE));
         let clock = Arc::new(world.clock().clone());
-        let board = Board::set_up(store, AuthPolicy::LOCAL_TRUSTED, clock, |state| state);
+        let board = Board::over(front, store, AuthPolicy::LOCAL_TRUSTED, clock, |state| {
+            state
+        });
         let acme = json!({ "name": "Acme Robotics", "budgetMonthlyCents": 60_000,
             "requireBoardApprovalForNewAgents": false });
         let company = id(&board.call("/api/companies", &acme));

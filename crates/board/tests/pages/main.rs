@@ -14,10 +14,16 @@ mod instructions;
 mod issues;
 mod keys;
 mod logs;
+#[path = "../browser/pages.rs"]
+mod pages;
 mod projects;
 mod runs;
+#[path = "../browser/scene.rs"]
+#[expect(dead_code, reason = "the tests in a browser need more of it")]
+mod scene;
 mod secrets;
 mod settings;
 mod sign_in;
 mod stop;
+mod store_calls;
 mod support;

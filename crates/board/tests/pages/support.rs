@@ -15,8 +15,7 @@ use workforce_domain::id::InstanceId;
 use workforce_domain::mocks::{
     MockAdapterChecks, MockEngineSignal, MockForgeWebhooks, MockGovernedWork,
 };
-use workforce_domain::port::Clock;
-use workforce_domain::port::WorktreeFuture;
+use workforce_domain::port::{Clock, Store, WorktreeFuture};
 use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
@@ -119,6 +118,18 @@ impl Board {
         clock: Arc<dyn Clock>,
         set: impl FnOnce(State) -> State,
     ) -> Self {
+        let shared = store.shared();
+        Self::over(shared, store, auth, clock, set)
+    }
+
+    /// The same with a store in front of that of the test.
+    pub(crate) fn over(
+        front: Arc<dyn Store>,
+        store: TestStore,
+        auth: AuthPolicy,
+        clock: Arc<dyn Clock>,
+        set: impl FnOnce(State) -> State,
+    ) -> Self {
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
         let mut engine = MockEngineSignal::new();
         engine.expect_nudge().returning(|| ());
@@ -135,7 +146,7 @@ impl Board {
         let nowhere = |_, _| -> WorktreeFuture<'static, _> { Box::pin(async { Ok(None) }) };
         governed.expect_addresses().returning(nowhere);
         let all = Ports {
-            store: store.shared(),
+            store: front,
             clock,
             ids: ports::ids(),
             tokens: ports::tokens(),

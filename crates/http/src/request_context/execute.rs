@@ -190,6 +190,7 @@ impl RequestContext {
             prices: &self.state.ports.prices,
             strict_secrets: self.state.strict_secrets,
             signal,
+            company: None,
         }
     }
 

@@ -111,6 +111,7 @@ fn end_stuck_runs(site: &Site<'_>) -> anyhow::Result<String> {
             prices: &PriceTable::EMPTY,
             strict_secrets: false,
             signal: &Signal::default(),
+            company: None,
         };
         let end = RunEnd::without_exit(
             RunOutcome::Lost(RunErrorCode::LeaseExpired),

@@ -99,6 +99,7 @@ fn gather(
     typed: &Typed,
 ) -> Gathered<ConfigurationPage> {
     let (company, detail) = about.find(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let agent = &detail.view.agent;
     let config = AgentConfig::of(agent, BundlePointer::default());
     let colleagues = everyone(reads, ctx, agent.company, false)?;

@@ -59,7 +59,8 @@ fn gather(
     form: &Filled,
 ) -> Gathered<AgentCostsPage> {
     let (company, detail) = about.find(reads, ctx)?;
-    let (view, basis) = (&detail.view, company.company.budget_basis);
+    let ctx = &ctx.within(&company);
+    let (view, basis) = (&detail.view, company.budget_basis);
     let agent = &view.agent;
     let spender = Spender::Agent(agent.id);
     let told = costs::forecast(reads, ctx, agent.company, spender, None).told()?;

@@ -76,6 +76,7 @@ fn gather(
     form: &Filled,
 ) -> Gathered<HistoryPage> {
     let (company, detail) = about.find(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let agent = &detail.view.agent;
     let staff = Staff::of(&everyone(reads, ctx, agent.company, true)?);
     let mut page = of(SHOWN);

@@ -75,6 +75,7 @@ fn gather(
     wanted: Option<&str>,
 ) -> Gathered<Found> {
     let (company, detail) = about.find(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let id = detail.view.agent.id;
     let bundle = instructions::get(reads, ctx, id).told()?;
     let path = match wanted {

@@ -71,6 +71,7 @@ fn gather(
     made: Option<Made>,
 ) -> Gathered<KeysPage> {
     let (company, detail) = about.find(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let id = detail.view.agent.id;
     let found = agents::keys(reads, ctx, id, &PageRequest::first()).told()?;
     let row = |key: &AgentKey| Row {

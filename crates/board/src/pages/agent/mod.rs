@@ -14,8 +14,8 @@ mod why;
 
 use workforce_app::Context;
 use workforce_app::agents::{self, AgentDetail, AgentRef};
-use workforce_app::companies::CompanyView;
 use workforce_domain::agent::AgentState;
+use workforce_domain::company::Company;
 use workforce_domain::id::AgentId;
 use workforce_domain::port::Reads;
 use workforce_http::door::{Pages, Visit};
@@ -53,13 +53,9 @@ impl About {
     }
 
     /// The company in the address, and the agent if it is one of that.
-    fn find(
-        &self,
-        reads: &mut dyn Reads,
-        ctx: &Context<'_>,
-    ) -> Gathered<(CompanyView, AgentDetail)> {
+    fn find(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<(Company, AgentDetail)> {
         let company = self.asked.company(reads, ctx)?;
-        let id = company.company.id;
+        let id = company.id;
         let named = match self.named.parse() {
             Ok(agent) => AgentRef::Id(agent),
             Err(_) => AgentRef::UrlKey {

@@ -68,6 +68,7 @@ fn gather(
 ) -> Gathered<OverviewPage> {
     let asked: &Asked = &about.asked;
     let (company, detail) = about.find(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let links = asked.links();
     let view = &detail.view;
     let agent = &view.agent;
@@ -87,7 +88,7 @@ fn gather(
     let model = agent.adapter_config.get("model").and_then(|it| it.as_str());
     Ok(OverviewPage {
         head: Head::of(&detail, &links, ""),
-        why: Why::of(&state, &company.company, &links, ctx.now),
+        why: Why::of(&state, &company, &links, ctx.now),
         waiting: state.pending.iter().take(WAKES).map(wake).collect(),
         more_waiting: state.pending.len().saturating_sub(WAKES),
         program: agent.adapter_type.as_str(),
@@ -101,7 +102,7 @@ fn gather(
         last_seen: agent.last_heartbeat_at.map(|at| Ago::new(at, ctx.now)),
         capabilities: agent.capabilities.as_ref().map(|text| Prose::new(text)),
         hired: Ago::new(agent.created_at, ctx.now),
-        meter: Meter::new(view.spend, agent.budget, company.company.budget_basis),
+        meter: Meter::new(view.spend, agent.budget, company.budget_basis),
         rows: rows(reads, ctx, &links, &staff, &last.items)?,
         form: form.clone(),
         shell: Shell::gather(reads, ctx, asked, &company, "agents")?,

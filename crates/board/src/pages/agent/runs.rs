@@ -49,6 +49,7 @@ fn gather(
     form: &Filled,
 ) -> Gathered<AgentRunsPage> {
     let (company, detail) = about.find(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let links = about.asked.links();
     let own = RunFilter {
         agent: Some(detail.view.agent.id),
@@ -56,7 +57,7 @@ fn gather(
     };
     let mut page = of(SHOWN);
     page.after = after;
-    let found = runs::list(reads, ctx, company.company.id, &own, &page).told()?;
+    let found = runs::list(reads, ctx, company.id, &own, &page).told()?;
     let staff = Staff::of(std::slice::from_ref(&detail.view));
     let head = Head::of(&detail, &links, "runs");
     Ok(AgentRunsPage {

@@ -34,7 +34,7 @@ async fn file(visit: Visit) -> HttpResponse {
 }
 
 fn text(reads: &mut dyn Reads, ctx: &Context<'_>, about: &About) -> Gathered<String> {
-    let company = about.asked.company(reads, ctx)?.company.id;
+    let company = about.asked.company(reads, ctx)?.id;
     let window = window(about.month(ctx.now));
     Ok(match about.query.by.as_str() {
         "agent" => {

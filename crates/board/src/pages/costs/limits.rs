@@ -70,7 +70,7 @@ async fn done(visit: &Visit, form: &Form) -> Result<String, Problem> {
 }
 
 fn carry_out(tx: &mut dyn Tx, ctx: &Context<'_>, wanted: &Wanted) -> Gathered<()> {
-    let company = wanted.asked.company(tx.reads(), ctx)?.company.id;
+    let company = wanted.asked.company(tx.reads(), ctx)?.id;
     let Some(agent) = wanted.agent else {
         let command = UpdateCompany {
             budget_monthly_cents: Replace::Set(wanted.limit),

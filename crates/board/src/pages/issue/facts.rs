@@ -45,13 +45,13 @@ impl Choices {
         detail: &IssueDetail,
     ) -> Gathered<Self> {
         let issue = &detail.view.issue;
-        let projects = projects::list(reads, ctx, company, &of(OFFERED)).told()?;
+        let projects = projects::list_bare(reads, ctx, company, &of(OFFERED)).told()?;
         let goals = goals::list(reads, ctx, company, &of(OFFERED)).told()?;
         let labels = labels::list(reads, ctx, company, &of(OFFERED)).told()?;
-        let project = |view: &projects::ProjectView| Choice {
-            value: view.project.id.to_string(),
-            word: view.project.name.to_string(),
-            is_chosen: issue.project == Some(view.project.id),
+        let project = |project: &workforce_domain::project::Project| Choice {
+            value: project.id.to_string(),
+            word: project.name.to_string(),
+            is_chosen: issue.project == Some(project.id),
         };
         let goal = |goal: &workforce_domain::goal::Goal| Choice {
             value: goal.id.to_string(),

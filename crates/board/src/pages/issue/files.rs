@@ -48,7 +48,7 @@ pub(super) async fn place(visit: Visit) -> Result<(CompanyId, String), Problem> 
     let about = About::of(&visit);
     let look = visit.look(move |reads, ctx| {
         let (company, detail) = about.find(reads, ctx)?;
-        Ok::<_, workforce_app::Failure<Refused>>((company.company.id, detail.view.issue.identifier))
+        Ok::<_, workforce_app::Failure<Refused>>((company.id, detail.view.issue.identifier))
     });
     look.await
 }

@@ -84,7 +84,8 @@ pub(super) fn gather(
 ) -> Gathered<(Shell, Found)> {
     let (asked, name) = (&about.asked, about.issue()?);
     let (company, detail) = about.find(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let shell = Shell::gather(reads, ctx, asked, &company, "issues")?;
     let issue = &detail.view.issue;
     let agents = everyone(reads, ctx, id, true)?;

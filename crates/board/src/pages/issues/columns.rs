@@ -78,7 +78,8 @@ fn gather(
     form: &Filled,
 ) -> Gathered<ColumnsPage> {
     let company = asked.company(reads, ctx)?;
-    let id = company.company.id;
+    let ctx = &ctx.within(&company);
+    let id = company.id;
     let agents = everyone(reads, ctx, id, true)?;
     let staff = Staff::of(&agents);
     let wanted = filter.wanted(ctx, &agents);
@@ -150,7 +151,7 @@ fn moved_to(
     name: Option<&IssueRef>,
     command: &UpdateIssue,
 ) -> Gathered<()> {
-    let company = asked.company(tx.reads(), ctx)?.company.id;
+    let company = asked.company(tx.reads(), ctx)?.id;
     let missing = || Refused::missing("issue");
     let name = name.ok_or_else(missing)?;
     if issues::get(tx.reads(), ctx, name)

@@ -170,7 +170,7 @@ impl Filter {
         company: CompanyId,
         agents: &[AgentView],
     ) -> Gathered<Vec<Select>> {
-        let projects = projects::list(reads, ctx, company, &PageRequest::first()).told()?;
+        let projects = projects::list_bare(reads, ctx, company, &PageRequest::first()).told()?;
         let goals = goals::list(reads, ctx, company, &PageRequest::first()).told()?;
         let labels = labels::list(reads, ctx, company, &PageRequest::first()).told()?;
         let owned = |(value, word): (&str, &str)| (value.to_owned(), word.to_owned());
@@ -181,7 +181,7 @@ impl Filter {
         let people = [ANY, ("nobody", "Nobody"), ("me", "You")].into_iter();
         let agents = agents.iter().map(|it| &it.agent);
         let agents = agents.map(|it| (it.url_key.clone(), it.name.to_string()));
-        let projects = projects.items.iter().map(|it| &it.project);
+        let projects = projects.items.iter();
         let projects = projects.map(|it| (it.id.to_string(), it.name.to_string()));
         let goals = goals.items.iter();
         let goals = goals.map(|it| (it.id.to_string(), it.title.to_string()));

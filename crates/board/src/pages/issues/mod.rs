@@ -127,8 +127,9 @@ fn gather(
     filter: &Filter,
 ) -> Gathered<IssuesPage> {
     let company = asked.company(reads, ctx)?;
+    let ctx = &ctx.within(&company);
     let shell = Shell::gather(reads, ctx, asked, &company, "issues")?;
-    let id = company.company.id;
+    let id = company.id;
     let agents = everyone(reads, ctx, id, true)?;
     let wanted = filter.wanted(ctx, &agents);
     let path = asked.links().issues();

@@ -55,7 +55,7 @@ async fn switched(visit: &Visit, form: &Form) -> Result<String, Problem> {
 async fn require_name(visit: &Visit, asked: &Asked, typed: &str) -> Result<(), Problem> {
     let asked = asked.clone();
     let found = visit.look(move |reads, ctx| asked.company(reads, ctx));
-    if *found.await?.company.name == *typed {
+    if *found.await?.name == *typed {
         Ok(())
     } else {
         let message = "must be the name of the company";
@@ -64,7 +64,7 @@ async fn require_name(visit: &Visit, asked: &Asked, typed: &str) -> Result<(), P
 }
 
 fn carry_out(tx: &mut dyn Tx, ctx: &Context<'_>, (asked, deed): &(Asked, Deed)) -> Gathered<()> {
-    let company = asked.company(tx.reads(), ctx)?.company.id;
+    let company = asked.company(tx.reads(), ctx)?.id;
     match deed {
         Deed::Pause => companies::pause(tx, ctx, company).told().map(drop),
         Deed::Resume => companies::resume(tx, ctx, company).told().map(drop),
