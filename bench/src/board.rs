@@ -25,9 +25,9 @@ impl Board {
         })
     }
 
-    /// What its requests name the server.
-    pub(crate) fn host(&self) -> &str {
-        &self.target.host
+    /// The server.
+    pub(crate) const fn target(&self) -> &Target {
+        &self.target
     }
 
     /// Makes what `body` describes.
@@ -76,6 +76,12 @@ impl Board {
 }
 
 impl Created {
+    pub(crate) fn text(&self, field: &str) -> Result<String> {
+        let text = self.0[field].as_str();
+        let text = text.with_context(|| format!("no {field} in {}", self.0))?;
+        Ok(text.to_owned())
+    }
+
     pub(crate) fn id(&self) -> Result<Key> {
         let id = self.0["id"].as_str().and_then(|id| id.parse().ok());
         Ok(Key(id.with_context(|| format!("no id in {}", self.0))?))

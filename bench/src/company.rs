@@ -21,8 +21,10 @@ pub(crate) const NAME: &str = "Measured by the bench";
 #[derive(Debug, Clone)]
 pub(crate) struct Company {
     pub(crate) id: Key,
-    /// What requests name the server that it is at.
-    pub(crate) host: String,
+    /// What its issues are named with.
+    pub(crate) prefix: String,
+    /// The server that it is at.
+    pub(crate) target: Target,
     pub(crate) agents: Vec<Agent>,
     pub(crate) projects: Vec<Key>,
     pub(crate) goal: Option<Key>,
@@ -46,11 +48,11 @@ impl Company {
 
     /// A company that has nothing yet.
     pub(crate) fn register(board: &mut Board) -> Result<Self> {
+        let made = board.create("/api/companies", &json!({ "name": NAME }))?;
         Ok(Self {
-            id: board
-                .create("/api/companies", &json!({ "name": NAME }))?
-                .id()?,
-            host: board.host().to_owned(),
+            id: made.id()?,
+            prefix: made.text("issuePrefix")?,
+            target: board.target().clone(),
             agents: Vec::new(),
             projects: Vec::new(),
             goal: None,
@@ -86,9 +88,19 @@ impl Company {
     /// How the server is asked as one of its agents.
     pub(crate) fn caller<'a>(&'a self, agent: &'a Agent) -> Caller<'a> {
         Caller {
-            host: &self.host,
+            host: &self.target.host,
             key: Some(&agent.key),
         }
+    }
+
+    /// Where a page of it is, for which `place` stands below its first one.
+    pub(crate) fn page(&self, place: &str) -> String {
+        format!("/c/{}{place}", self.prefix)
+    }
+
+    /// Somebody who looks at its pages.
+    pub(crate) fn board(&self) -> Caller<'_> {
+        self.target.board()
     }
 
     /// The agent that the connection with this number acts as.
@@ -101,11 +113,5 @@ impl Company {
         let sql = "SELECT key_hash FROM agent_keys WHERE company_id = ? AND agent_id = ?";
         let values = [Value::Key(self.id), Value::Key(agent.id)];
         database.bytes(Statement::new(sql, &values))
-    }
-
-    /// What the identifier of each issue begins with.
-    pub(crate) fn issue_prefix(&self, database: &mut impl Database) -> Result<String> {
-        let sql = "SELECT issue_prefix FROM companies WHERE id = ?";
-        database.text(Statement::new(sql, &[Value::Key(self.id)]))
     }
 }

@@ -25,6 +25,12 @@ pub(crate) enum Figure {
     ListIssues,
     /// GET /api/companies/{id}/issues, those with two words that most of them have
     SearchIssues,
+    /// The page of a company
+    HomePage,
+    /// Its page of open issues
+    IssuesPage,
+    /// The page of an issue
+    IssuePage,
     /// POST /api/issues/{id}/comments
     PostComment,
     /// POST /api/companies/{id}/cost-events
@@ -37,11 +43,14 @@ pub(crate) enum Figure {
 
 impl Figure {
     /// All, in the order in which they are measured: what adds issues comes last.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::AgentMe,
         Self::GetIssue,
         Self::ListIssues,
         Self::SearchIssues,
+        Self::HomePage,
+        Self::IssuesPage,
+        Self::IssuePage,
         Self::PostComment,
         Self::PostCost,
         Self::CheckoutRelease,
@@ -54,6 +63,9 @@ impl Figure {
             Self::GetIssue => "GET issue",
             Self::ListIssues => "list issues",
             Self::SearchIssues => "search issues",
+            Self::HomePage => "page of company",
+            Self::IssuesPage => "page of issues",
+            Self::IssuePage => "page of issue",
             Self::PostComment => "POST comment",
             Self::PostCost => "POST cost event",
             Self::CheckoutRelease => "checkout + release",
@@ -62,10 +74,15 @@ impl Figure {
     }
 
     pub(crate) const fn is_write(self) -> bool {
-        !matches!(
+        matches!(
             self,
-            Self::AgentMe | Self::GetIssue | Self::ListIssues | Self::SearchIssues
+            Self::PostComment | Self::PostCost | Self::CheckoutRelease | Self::PostIssue
         )
+    }
+
+    /// Whether it is a page of the board.
+    pub(crate) const fn is_page(self) -> bool {
+        matches!(self, Self::HomePage | Self::IssuesPage | Self::IssuePage)
     }
 
     /// Whether it reads one object.
@@ -77,7 +94,7 @@ impl Figure {
     pub(crate) const fn needs_issues(self) -> bool {
         matches!(
             self,
-            Self::GetIssue | Self::PostComment | Self::CheckoutRelease
+            Self::GetIssue | Self::IssuePage | Self::PostComment | Self::CheckoutRelease
         )
     }
 
@@ -148,6 +165,12 @@ impl Figure {
                 one(get(&below(&list), caller))
             }
             Self::SearchIssues => one(get(&below("issues?q=report%20wind&limit=50"), caller)),
+            Self::HomePage => one(get(&company.page(""), company.board())),
+            Self::IssuesPage => one(get(&company.page("/issues"), company.board())),
+            Self::IssuePage => (0..SPREAD)
+                .map(|_| company.page(&format!("/issues/{}", random.pick(&issues.all).0)))
+                .map(|path| vec![get(&path, company.board())])
+                .collect(),
             Self::PostComment => (0..SPREAD)
                 .map(|_| format!("/api/issues/{}/comments", random.pick(&issues.free).0))
                 .map(|path| vec![post(&path, caller, &json!({ "body": COMMENT }).to_string())])

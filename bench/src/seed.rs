@@ -71,7 +71,7 @@ pub(crate) fn issues(
     company: &Company,
     count: usize,
 ) -> Result<Issues> {
-    let prefix = company.issue_prefix(database)?;
+    let prefix = &company.prefix;
     let (mut random, first_created) = (Random::seeded(1), now() - 90 * DAY);
     let age = 89 * DAY / i64::try_from(count.max(1))?;
     let mut issues = Issues {
@@ -227,13 +227,15 @@ fn insert(database: &mut impl Database, company: &Company, batch: &[Issue]) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::Target;
 
     #[test]
     fn the_drawn_issues_are_spread_as_the_table_says() {
         let key = |n| Key(uuid::Uuid::from_u128(n));
         let company = Company {
             id: key(1),
-            host: String::new(),
+            prefix: "MEA".to_owned(),
+            target: Target::local(([127, 0, 0, 1], 1).into()),
             agents: vec![crate::company::Agent {
                 id: key(2),
                 key: String::new(),

@@ -73,7 +73,7 @@ impl<'a> Writer<'a> {
             agent: agent.id,
             digest: company.digest(database, agent)?,
             project: company.projects[connection % company.projects.len()],
-            prefix: company.issue_prefix(database)?,
+            prefix: company.prefix.clone(),
             actor: agent.id.0.to_string(),
             commented: &issues.free,
             own: own(&issues.free, place).collect(),
@@ -91,9 +91,13 @@ impl<'a> Writer<'a> {
         session: &mut Session<D>,
     ) -> Result<()> {
         match figure {
-            Figure::AgentMe | Figure::GetIssue | Figure::ListIssues | Figure::SearchIssues => {
-                Ok(())
-            }
+            Figure::AgentMe
+            | Figure::GetIssue
+            | Figure::ListIssues
+            | Figure::SearchIssues
+            | Figure::HomePage
+            | Figure::IssuesPage
+            | Figure::IssuePage => Ok(()),
             Figure::PostComment => session.transact(|database| self.comment(database)),
             Figure::PostCost => session.transact(|database| self.report_cost(database)),
             Figure::PostIssue => session.transact(|database| self.create_issue(database)),

@@ -92,7 +92,7 @@ fn serve(stream: TcpStream, answers: Answers, noted: &Mutex<Vec<String>>) {
 fn serves_all(_head: &str) -> (u16, &'static str) {
     (
         200,
-        r#"{"id":"01890000-0000-7000-8000-000000000001","key":"agent-key"}"#,
+        r#"{"id":"01890000-0000-7000-8000-000000000001","key":"agent-key","issuePrefix":"MEA"}"#,
     )
 }
 
@@ -126,6 +126,12 @@ fn everything_is_made_measured_and_removed() {
         format!("POST {below}/issues "),
     ] {
         assert!(by("agent-key", &figure) > 0, "{figure}");
+    }
+    for page in ["", "/issues", &format!("/issues/{ID}")] {
+        assert!(
+            by("board-token", &format!("GET /c/MEA{page} ")) > 0,
+            "{page}"
+        );
     }
     assert_eq!(by("board-token", &format!("POST {below}/archive ")), 1);
     assert_eq!(by("board-token", &format!("DELETE {below} ")), 1);

@@ -37,6 +37,10 @@ impl Target {
 
 /// A read of one object answers 99 of 100 requests in less, in milliseconds.
 const SINGLE_READ_P99: f64 = 10.0;
+/// With so many clients, a page is made in less, in milliseconds, for one of two and 99 of 100.
+const PAGE_CLIENTS: usize = 8;
+const PAGE_P50: f64 = 10.0;
+const PAGE_P99: f64 = 40.0;
 /// A read reaches at least this part of its limit.
 const READ_RATIO: f64 = 0.5;
 /// A write reaches at least this part of its baseline, with shared commits where there are such.
@@ -93,6 +97,16 @@ pub(crate) fn acceptance(runs: &[Run], claims: &[Claims]) -> Vec<Criterion> {
                 );
             }
             let clients = row.connections;
+            if run.has_read_target() && row.figure.is_page() && clients == PAGE_CLIENTS {
+                let of_page = [
+                    ("p50", row.server.p50_ms, PAGE_P50),
+                    ("p99", row.server.p99_ms, PAGE_P99),
+                ];
+                for (which, measured, bound) in of_page {
+                    let what = format!("{place}: {title}, {clients} clients, {which}");
+                    add(what, measured, "ms", Target::Below(bound));
+                }
+            }
             if let Some(few) = smallest.and_then(|few| few.row_like(row)) {
                 add(
                     format!("{place}: {title}, {clients} clients, p99 against the fewest issues"),
