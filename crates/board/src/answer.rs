@@ -127,7 +127,11 @@ pub(crate) fn refused(visit: &Visit, problem: &Problem) -> HttpResponse {
         sign_in: (entry.status == StatusCode::UNAUTHORIZED && visit.takes_sessions())
             .then(|| login::page_before(visit)),
     };
-    with_wait(with_status(entry.status, &page), problem)
+    let mut response = with_wait(with_status(entry.status, &page), problem);
+    if let Some(Ok(methods)) = problem.allowed_methods().map(HeaderValue::from_str) {
+        response.headers_mut().insert(header::ALLOW, methods);
+    }
+    response
 }
 
 /// The page that says that there is none.

@@ -16,7 +16,7 @@ use crate::head_timeout::{Answer, Watched};
 use crate::problem::Problem;
 use crate::refusals::assert_described;
 use crate::request_id::RequestId;
-use crate::router::RoutePattern;
+use crate::router::{RoutePattern, Router};
 use crate::routes::HEALTH_PATH;
 use crate::state::State;
 
@@ -31,6 +31,7 @@ const SLOW: Duration = Duration::from_secs(1);
 /// Those of actix for requests that never reached a handler.
 pub(crate) async fn surround(
     state: web::Data<State>,
+    router: web::Data<Router>,
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
@@ -48,9 +49,11 @@ pub(crate) async fn surround(
     let in_span = span.clone();
     let mut response = async move {
         match refused {
-            Some(problem) => Ok(request
-                .into_response(problem.answer(&id.0))
-                .map_into_right_body()),
+            Some(problem) => {
+                let head = request.request().clone();
+                let answer = router.refuse(head, problem);
+                Ok(request.into_response(answer).map_into_right_body())
+            }
             None => next
                 .call(request)
                 .await

@@ -116,6 +116,12 @@ impl Problem {
         problem
     }
 
+    /// The methods that the path answers to, as the Allow header lists them; `None` where another
+    /// one would be refused as well.
+    pub fn allowed_methods(&self) -> Option<&str> {
+        self.0.allow.as_deref()
+    }
+
     /// A path that nothing answers at.
     pub(crate) fn no_such_path() -> Self {
         Self::new(Code::RouteNotFound, "this server has no such path")

@@ -118,14 +118,7 @@ impl Router {
         // As it was sent, but with what needs no escape unescaped.
         let found = self.tree.at(head.match_info().as_str());
         let Ok(found) = found else {
-            let problem = Problem::no_such_path();
-            return match self.refused {
-                Some(refused) if door::is_page(&head) => {
-                    let state = Arc::clone(&self.state);
-                    refused(&Visit::nowhere(state, head), &problem)
-                }
-                _ => problem.answer(&RequestId::of(&head.extensions())),
-            };
+            return self.refuse(head, Problem::no_such_path());
         };
         let routes = found.value;
         let values = found.params.iter().map(|(_name, value)| value.to_owned());
@@ -144,8 +137,18 @@ impl Router {
                 };
                 handler(state, routed).await
             }
-            None => Problem::method_not_allowed(&routes.allow)
-                .answer(&RequestId::of(&head.extensions())),
+            None => self.refuse(head, Problem::method_not_allowed(&routes.allow)),
+        }
+    }
+
+    /// Says to a program, or to a browser that asks for a page, why it gets nothing else.
+    pub(crate) fn refuse(&self, head: HttpRequest, problem: Problem) -> HttpResponse {
+        match self.refused {
+            Some(refused) if door::is_page(&head) => {
+                let state = Arc::clone(&self.state);
+                refused(&Visit::nowhere(state, head), &problem)
+            }
+            _ => problem.answer(&RequestId::of(&head.extensions())),
         }
     }
 }

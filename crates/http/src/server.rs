@@ -94,6 +94,7 @@ fn threads_of_lane(state: &State, connections: usize) -> Threads {
 fn configure(config: &mut ServiceConfig, state: Data<State>, router: Arc<Router>) {
     config
         .app_data(state)
+        .app_data(Data::from(Arc::clone(&router)))
         .configure(documentation::configure)
         .default_service(web::to(move |head: HttpRequest, payload: Payload| {
             let router = Arc::clone(&router);

@@ -67,6 +67,24 @@ board_tests! {
         taken.leads_to();
     }
 
+    fn what_is_refused_before_it_is_read_is_a_page_too(board) {
+        let html = ("Accept", "text/html");
+        let home = board.found("Acme");
+        let refused = [
+            (403, board.get_with(&home, &[html, ("Host", "elsewhere.example")])),
+            (403, board.post_with(&home, &[("Origin", "http://elsewhere.example")], &[])),
+            (405, board.get("/companies/demo")),
+            (405, board.post(&home, &[])),
+        ];
+        for (status, page) in &refused {
+            assert_eq!(page.status, *status, "{}", page.html);
+            assert!(page.header("content-type").starts_with("text/html"), "{}", page.html);
+        }
+        assert_eq!(refused[3].1.header("allow"), "GET, HEAD");
+        let program = board.get_with("/api/companies", &[html, ("Host", "elsewhere.example")]);
+        assert_eq!(program.header("content-type"), "application/problem+json");
+    }
+
     fn a_page_that_is_not_there_is_told_to_a_browser_as_a_page(board) {
         for path in ["/nowhere", "/c/XYZ", "/assets/board.0.css"] {
             let page = board.get(path);

@@ -312,11 +312,9 @@ impl Board {
         };
         // Compared on every answer, so that no page can lack them.
         if page.header("content-type").starts_with("text/html") {
-            let policy = page.header("content-security-policy");
-            assert!(policy.starts_with("default-src 'none'"), "{policy}");
-            assert!(!policy.contains("unsafe"), "{policy}");
-            assert_eq!(page.header("cache-control"), "no-store");
-            assert_eq!(page.header("x-frame-options"), "DENY");
+            for (name, value) in HEADERS {
+                assert_eq!(page.header(name), value, "{name}");
+            }
             for tag in tags(&page.html) {
                 let attributes = tag.split_ascii_whitespace().skip(1);
                 let inline =
@@ -328,6 +326,28 @@ impl Board {
         page
     }
 }
+
+/// What every page says of itself.
+const HEADERS: [(&str, &str); 8] = [
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+         connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; \
+         frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; \
+         trusted-types board",
+    ),
+    (
+        "permissions-policy",
+        "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), \
+         magnetometer=(), microphone=(), midi=(), payment=(), usb=()",
+    ),
+    ("x-frame-options", "DENY"),
+    ("x-content-type-options", "nosniff"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("referrer-policy", "same-origin"),
+    ("cache-control", "no-store"),
+];
 
 /// Looks at nothing, and finds that a command that is called `missing` is not there.
 fn adapters() -> MockAdapterChecks {

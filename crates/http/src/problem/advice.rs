@@ -25,7 +25,7 @@ pub(super) const fn advice(code: Code) -> &'static str {
         Code::RunMismatch => "Leave X-Service-Run-Id out; a run token names its run by itself.",
         Code::ConsultRun => "Answer with a comment; a run that answers a mention works on nothing.",
         Code::ApprovalRequired => "Ask for the hire instead; the board decides on it.",
-        Code::OriginForbidden => "Add the name to the allowed hosts of the server.",
+        Code::OriginForbidden => "Start the server with the name among its `--allowed-hosts`.",
         Code::RouteNotFound => "See /api/openapi.json for the routes there are.",
         Code::NotFound => "Check the id; what belongs to another company does not exist for you.",
         Code::MethodNotAllowed => "Use a method that the Allow header lists.",
