@@ -10,7 +10,8 @@ use serde::Deserialize;
 use workforce_app::approvals::{self, ApprovalError, ApprovalView};
 use workforce_app::tickets::{self, WorktreeView};
 use workforce_app::{Context, Failure};
-use workforce_domain::approval::{Approval, ApprovalStatus, ExecutionStepRecord};
+use workforce_domain::actor::ActorKind;
+use workforce_domain::approval::{Approval, ApprovalEvent, ApprovalStatus, ExecutionStepRecord};
 use workforce_domain::company::Company;
 use workforce_domain::id::{ApprovalId, ExecutionWorkspaceId};
 use workforce_domain::issue::IssueRef;
@@ -59,6 +60,8 @@ struct Comment {
 /// Something that happened to it.
 struct Event {
     words: String,
+    /// Who did it.
+    by: String,
     note: Option<String>,
     at: Ago,
 }
@@ -276,6 +279,7 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, about: &About) -> Gathered<(
             .iter()
             .map(|event| Event {
                 words: event.kind.to_string().replace('_', " "),
+                by: actor(event, &staff),
                 note: event.note.clone(),
                 at: Ago::new(event.created_at, ctx.now),
             })
@@ -299,6 +303,15 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, about: &About) -> Gathered<(
     };
     let shell = Shell::gather(reads, ctx, asked, &company, "approvals")?;
     Ok((shell, found))
+}
+
+fn actor(event: &ApprovalEvent, staff: &Staff) -> String {
+    let who = match event.actor_kind {
+        ActorKind::Agent => event.actor_id.parse().ok().map(|id| staff.agent(id)),
+        ActorKind::Board => Some(Who::board()),
+        ActorKind::System => None,
+    };
+    who.map_or_else(|| "workforce".to_owned(), |who| who.name)
 }
 
 /// The worktree of an issue; `None` where there is none.

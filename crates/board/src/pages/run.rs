@@ -109,12 +109,12 @@ impl About {
     /// The run, if it is one of the company in the address.
     fn run(&self, reads: &mut dyn Reads, ctx: &Context<'_>) -> Gathered<Run> {
         let company = self.asked.company(reads, ctx)?;
-        let id = self.id.ok_or_else(|| Refused::missing("run"))?;
+        let id = self.id.ok_or_else(|| Refused::missing("heartbeat run"))?;
         let run = runs::get_with_log(reads, ctx, id).told()?;
         if run.company == company.id {
             Ok(run)
         } else {
-            Err(Refused::missing("run"))
+            Err(Refused::missing("heartbeat run"))
         }
     }
 }
@@ -150,7 +150,9 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, about: &About) -> Gathered<(
     let links = asked.links();
     let all = rows(reads, ctx, &links, &staff, std::slice::from_ref(&run))?;
     let mut all = all.into_iter();
-    let row = all.next().ok_or_else(|| Refused::missing("run"))?;
+    let row = all
+        .next()
+        .ok_or_else(|| Refused::missing("heartbeat run"))?;
     let agent = agents.iter().find(|view| view.agent.id == run.agent);
     let events = runs::events(reads, ctx, run.id, &of(DEEDS)).told()?;
     let names = staff.names();

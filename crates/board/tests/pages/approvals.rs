@@ -79,6 +79,41 @@ board_tests! {
         assert_eq!(board.told(&format!("/api/approvals/{id}"))["status"], "rejected");
     }
 
+    fn of_two_decisions_at_once_one_holds(board) {
+        let home = board.found("Acme");
+        for round in 0..50 {
+            let page = ask(board, &home, &format!("Shall we, {round}?"));
+            let [approve, reject] = ["approve", "reject"].map(|decision| {
+                let shown = board.get(&page);
+                let (key, revision) = (shown.hidden("key"), shown.hidden("revision"));
+                [("key", key), ("revision", revision), ("decision", decision)]
+                    .map(|(name, value)| (name, value.to_owned()))
+            });
+            let send = |fields: &[(&str, String); 3]| {
+                let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+                board.post(&page, &fields)
+            };
+            let answers = std::thread::scope(|scope| {
+                let first = scope.spawn(|| send(&approve));
+                let second = send(&reject);
+                [first.join().unwrap(), second]
+            });
+            let mut statuses = answers.each_ref().map(|answer| answer.status);
+            statuses.sort_unstable();
+            assert!(matches!(statuses, [303, 409 | 412 | 422]), "{statuses:?}");
+            let id = page.rsplit('/').next().unwrap();
+            let status = board.told(&format!("/api/approvals/{id}"))["status"].clone();
+            let is_approved = answers[0].status == 303;
+            assert_eq!(status, if is_approved { "approved" } else { "rejected" });
+            // Whoever came second sees who decided, and what.
+            let lost = answers.iter().find(|answer| answer.status != 303).unwrap();
+            let word = if is_approved { "Approved" } else { "Rejected" };
+            for shown in [word, "by Board"] {
+                assert!(lost.html.contains(shown), "{shown}: {}", lost.html);
+            }
+        }
+    }
+
     fn what_waits_is_discussed_sent_again_and_withdrawn(board) {
         let home = board.found("Acme");
         let page = ask(board, &home, "Shall we?");

@@ -4,9 +4,11 @@
 mod activity;
 mod agents;
 mod approvals;
+mod canaries;
 mod companies;
 mod configuration;
 mod costs;
+mod elsewhere;
 mod goals;
 mod hostile;
 mod inbox;
