@@ -46,6 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         prices: &prices,
         strict_secrets: false,
         signal: &signal,
+        company: None,
     };
 
     // A body may be run again, so each takes a copy of its command.

@@ -5,7 +5,7 @@ use serde_json::json;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::approval::ExecutionStep;
 use workforce_domain::execution_workspace::{
-    ExecutionWorkspace, ExecutionWorkspaceStatus, WorktreeState,
+    ChecksState, ExecutionWorkspace, ExecutionWorkspaceStatus, WorktreeState,
 };
 use workforce_domain::id::{AgentId, ExecutionWorkspaceId, RunId};
 use workforce_domain::issue::{Issue, IssueRef};
@@ -30,6 +30,9 @@ pub struct WorktreeView {
     pub live_run_id: Option<RunId>,
     /// Its agent.
     pub live_agent_id: Option<AgentId>,
+    /// What the checks of its open pull request said when the forge was asked last; `None` unless
+    /// there is one that is watched.
+    pub checks: Option<ChecksState>,
     /// What lies in it; `None` unless it is ready.
     pub state: Option<WorktreeState>,
 }
@@ -75,7 +78,12 @@ pub fn worktree<E: From<Denied> + From<StepFailure>>(
         Some(run) => reads.runs().find(company.into(), run)?,
         None => None,
     };
+    let watch = match record.pull_request {
+        Some(_) => reads.pull_request_watches().find(company, record.id)?,
+        None => None,
+    };
     Ok(WorktreeView {
+        checks: watch.map(|watch| watch.checks),
         other_workspace_ids: of_ticket.iter().map(|it| it.id).collect(),
         live_run_id: live_run,
         live_agent_id: run.map(|run| run.agent),

@@ -7,6 +7,7 @@ use workforce_domain::adapter_check::CheckStatus;
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::approval::ApprovalStatus;
 use workforce_domain::company::PauseReason;
+use workforce_domain::execution_workspace::ChecksState;
 use workforce_domain::goal::GoalStatus;
 use workforce_domain::issue::{IssueStatus, Priority, StuckReason};
 use workforce_domain::project::ProjectStatus;
@@ -102,6 +103,17 @@ impl Pill {
             ApprovalStatus::Rejected => Self::new("", "circle-x", "Rejected"),
             ApprovalStatus::Cancelled => Self::new("", "circle-slash", "Withdrawn"),
         }
+    }
+
+    /// What the checks of a pull request say; `None` where there are none.
+    pub(crate) const fn of_checks(checks: ChecksState) -> Option<Self> {
+        Some(match checks {
+            ChecksState::None => return None,
+            ChecksState::Pending => Self::new("p-wait", "hourglass", "Running"),
+            ChecksState::Passed => Self::new("p-done", "circle-check", "Passed"),
+            ChecksState::Failed => Self::new("p-bad", "circle-x", "Failed"),
+            ChecksState::Unknown => Self::new("", "circle-dashed", "Not all can be seen"),
+        })
     }
 
     pub(crate) const fn of_check(status: CheckStatus) -> Self {

@@ -47,6 +47,7 @@ pub(crate) fn act<T, E: Debug>(
         prices: &ports.prices,
         strict_secrets: false,
         signal: &signal,
+        company: None,
     };
     match ports.store.write(|tx| body(tx, &ctx)) {
         Ok(done) => done,

@@ -41,6 +41,7 @@ pub(crate) fn start(api: &Api, config: &Value) -> (String, String) {
         prices: &PriceTable::EMPTY,
         strict_secrets: false,
         signal: &signal,
+        company: None,
     };
     let request = ClaimRequest {
         instance: ids.next().into(),

@@ -10,6 +10,7 @@ use workforce_domain::time::Timestamp;
 use workforce_http::door::Visit;
 
 use crate::html::diff::{Diff, Wanted};
+use crate::html::status::Pill;
 use crate::html::when::Ago;
 
 /// So many commits are told.
@@ -74,6 +75,11 @@ impl Work {
             }
         }
         work
+    }
+
+    /// What the checks of the pull request say; `None` where there are none.
+    pub(crate) fn checks(&self) -> Option<Pill> {
+        self.view.checks.and_then(Pill::of_checks)
     }
 
     fn unread(view: WorktreeView) -> Self {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use workforce_app::activity_log::document;
-use workforce_app::approvals::{self, Decide, SubmitApproval, execution};
-use workforce_app::{Failure, agents, issues};
+use workforce_app::approvals::{self, ApprovalError, Decide, SubmitApproval, execution};
+use workforce_app::{Failure, agents, issues, tickets};
 use workforce_domain::actor::{CompanyOwned, CompanyScope};
 use workforce_domain::approval::ApprovalType;
-use workforce_domain::execution_workspace::{ExecutionWorkspace, PullRequestWatch};
+use workforce_domain::execution_workspace::{ChecksState, ExecutionWorkspace, PullRequestWatch};
 use workforce_domain::id::{AgentId, ApprovalId, IssueId};
 use workforce_domain::issue::{Issue, IssueStatus};
 use workforce_domain::port::{AgreedWork, GovernedWork};
@@ -219,6 +219,15 @@ impl Site {
         let (scope, id) = (self.scope(), self.record().id);
         self.house
             .act(|tx, _| Ok::<_, Failure<()>>(tx.pull_request_watches().find(scope, id)?))
+    }
+
+    /// What the worktree of the issue tells of the checks of its pull request.
+    pub(crate) fn checks(&self) -> Option<ChecksState> {
+        let id = self.issue;
+        let view = self.house.act(|tx, ctx| {
+            tickets::worktree::<ApprovalError>(tx.reads(), ctx, &id.into(), None)
+        });
+        view.checks
     }
 
     /// Changes the record of the worktree and its watch.

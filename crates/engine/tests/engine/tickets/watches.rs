@@ -90,6 +90,7 @@ async fn a_pull_request_that_is_closed_is_told_once() {
     site.wait_for("pull_request.closed", 1).await;
     assert_eq!(state(&site), PullRequestState::Closed);
     assert_eq!(site.watch(), None);
+    assert_eq!(site.checks(), None);
     let wake = site.wake().expect("a wake");
     assert!(wake.reasons.contains(&WakeReason::PullRequestClosed));
     assert_eq!(site.actions("pull_request."), ["pull_request.closed"]);
@@ -112,6 +113,7 @@ async fn checks_are_told_when_they_fail_and_when_they_pass() {
 
     set(Outcome::Failed);
     site.ask().await;
+    assert_eq!(site.checks(), Some(ChecksState::Failed));
     let told = site.told("pull_request.");
     let details = json!(told[0].details);
     assert_eq!(details["failedChecks"][0]["name"], "build");

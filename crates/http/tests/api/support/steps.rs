@@ -136,6 +136,7 @@ impl Steps {
             prices: &ports::prices(),
             strict_secrets: false,
             signal: &signal,
+            company: None,
         };
         let written = self.store.write(|tx| body(tx, &ctx));
         written.map_err(|failure| match failure {
