@@ -20,6 +20,7 @@ const STYLE: &str = include_str!("../assets/board.css");
 const SCRIPT: &str = concat!(
     include_str!("../assets/js/keys.js"),
     include_str!("../assets/js/forms.js"),
+    include_str!("../assets/js/drafts.js"),
     include_str!("../assets/js/morph.js"),
     include_str!("../assets/js/live.js"),
     include_str!("../assets/js/columns.js"),
