@@ -3,15 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "nothing depends on it")]
 #![expect(clippy::print_stdout, reason = "it tells where the pictures are")]
 
-#[path = "../tests/browser/browser.rs"]
-#[expect(dead_code, reason = "the tests need more of it")]
-mod browser;
-#[path = "../tests/browser/devtools.rs"]
-mod devtools;
-#[path = "../tests/browser/driver.rs"]
-mod driver;
-#[path = "../tests/browser/evidence.rs"]
-mod evidence;
 #[path = "../tests/pages/logs.rs"]
 #[expect(dead_code, reason = "the tests need more of it")]
 mod logs;
@@ -31,9 +22,9 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use browser::Browser;
 use pages::PAGES;
 use scene::Scene;
+use workforce_browser::Browser;
 use workforce_testkit::store::sqlite_store;
 
 /// A desk and a phone.
@@ -44,7 +35,7 @@ fn main() {
     let folder = arguments.next().unwrap();
     std::fs::create_dir_all(&folder).unwrap();
     let scene = Scene::on(sqlite_store());
-    let browser = Browser::of(&scene.board);
+    let browser = Browser::of(scene.board.host());
     let bare = serde_json::json!({ "hidden": true });
     browser.devtools("Emulation.setScrollbarsHidden", &bare);
     for theme in ["light", "dark"] {

@@ -30,6 +30,9 @@ const SKIPPED_TESTS: &str = "workforce-skipped-tests";
 /// The forges that pull requests are made at; test code may depend on it from everywhere.
 const FORGE_IMITATION: &str = "workforce-forge-imitation";
 
+/// What looks at pages; test code may depend on it from everywhere.
+const BROWSER: &str = "workforce-browser";
+
 /// What implements the ports, and what an example embeds with it.
 const EMBEDDED: (&str, &str) = ("workforce-infra", "workforce-app");
 
@@ -256,6 +259,11 @@ const PERMISSIONS: &[Permission] = &[
         must_not_see: NO_INTERFACE_NOR_DATABASE,
     },
     Permission {
+        package: BROWSER,
+        may_use: &[SKIPPED_TESTS],
+        must_not_see: NO_INTERFACE_NOR_DATABASE,
+    },
+    Permission {
         package: FORGE_IMITATION,
         may_use: &[],
         must_not_see: NO_INTERFACE_NOR_DATABASE,
@@ -358,6 +366,7 @@ impl Edge<'_> {
         // A package may name itself for its tests, to switch on a feature.
         let is_for_all_tests = [
             TESTKIT,
+            BROWSER,
             MODEL_IMITATION,
             FORGE_IMITATION,
             SKIPPED_TESTS,

@@ -1,9 +1,9 @@
 //! What axe finds: it knows the rules of the WCAG that a program can check.
 
+use workforce_browser::Browser;
 use workforce_skipped_tests as skipped_tests;
 use workforce_testkit::store::sqlite_store;
 
-use crate::browser::Browser;
 use crate::pages::PAGES;
 use crate::scene::Scene;
 
@@ -46,7 +46,7 @@ fn check(theme: &str) {
     }
     let Some(axe) = program() else { return };
     let scene = Scene::on(sqlite_store());
-    let browser = Browser::of(&scene.board);
+    let browser = Browser::of(scene.board.host());
     browser.theme(theme);
     // A page without any fault proves nothing unless axe finds those of another.
     browser.open("data:text/html,<h1>No language</h1><img src=x>");

@@ -1,9 +1,9 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 
+use workforce_browser::Browser;
 use workforce_testkit::store::sqlite_store;
 
-use crate::browser::Browser;
 use crate::scene::Scene;
 
 /// Starts a server of somebody else, which shows this to everybody; its address.
@@ -39,7 +39,7 @@ fn pages_of_others_neither_send_forms_nor_frame_pages() {
     let scene = Scene::on(sqlite_store());
     let host = scene.board.host();
     let issue = scene.place("/c/PREFIX/issues/ISSUE");
-    let browser = Browser::of(&scene.board);
+    let browser = Browser::of(scene.board.host());
     let here = format!("http://{host}");
     let other = somebody_else(format!(
         "<h1>Elsewhere</h1><iframe src='{here}{issue}'></iframe>\

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
+use workforce_browser::Browser;
 use workforce_testkit::store::sqlite_store;
 
-use crate::browser::Browser;
 use crate::scene::Scene;
 use crate::support::Board;
 
@@ -64,7 +64,7 @@ fn hostile_texts_are_shown_as_they_were_written() {
     );
     let of = |kind: &str| format!("/api/companies/{}/{kind}", company["id"].as_str().unwrap());
     let home = format!("/c/{}", company["issuePrefix"].as_str().unwrap());
-    let browser = Browser::of(&board);
+    let browser = Browser::of(board.host());
 
     // What takes Markdown takes all of them at once: links lead to other servers, or nowhere.
     let all = texts.join("\n\n");
@@ -129,7 +129,7 @@ fn what_a_run_wrote_is_shown_as_it_was_written() {
         return;
     }
     let scene = Scene::on(sqlite_store());
-    let browser = Browser::of(&scene.board);
+    let browser = Browser::of(scene.board.host());
     let texts = texts();
     let page = scene.run_that_says(&texts.join("\n"));
     has_no_trace(&browser, &page);
@@ -143,7 +143,7 @@ fn hostile_texts_that_are_refused_come_back_as_they_were_typed() {
     }
     let board = Board::on(sqlite_store());
     let home = board.found("Acme");
-    let browser = Browser::of(&board);
+    let browser = Browser::of(board.host());
     browser.expect("422 (Unprocessable");
     browser.expect("400 (Bad Request");
     let names = [

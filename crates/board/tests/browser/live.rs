@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use serde_json::json;
+use workforce_browser::Browser;
 use workforce_testkit::store::sqlite_store;
 
-use crate::browser::Browser;
 use crate::scene::Scene;
 
 /// What happened is seen after this time at most.
@@ -15,7 +15,10 @@ fn two_people_see_what_happens_while_they_look() {
         return;
     }
     let scene = Scene::on(sqlite_store());
-    let people = [Browser::of(&scene.board), Browser::of(&scene.board)];
+    let people = [
+        Browser::of(scene.board.host()),
+        Browser::of(scene.board.host()),
+    ];
     let issue = scene.place("/c/PREFIX/issues/ISSUE");
     let approval = scene.place("/c/PREFIX/approvals/APPROVAL");
     let both_see = |expression: &str| {
@@ -60,7 +63,7 @@ fn what_a_person_does_survives_what_happens_meanwhile() {
         return;
     }
     let scene = Scene::on(sqlite_store());
-    let browser = Browser::of(&scene.board);
+    let browser = Browser::of(scene.board.host());
     browser.screen(1280, 500);
     browser.open(&scene.place("/c/PREFIX/issues/ISSUE"));
     browser.until_live();

@@ -3,10 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it cannot go on")]
 
 mod axe;
-mod browser;
-mod devtools;
-mod driver;
-mod evidence;
 mod foreign;
 mod hostile;
 mod live;

@@ -1,8 +1,8 @@
 use std::time::{Duration, Instant};
 
+use workforce_browser::Browser;
 use workforce_testkit::store::sqlite_store;
 
-use crate::browser::Browser;
 use crate::scene::Scene;
 
 #[test]
@@ -11,7 +11,7 @@ fn only_the_tab_that_is_seen_has_a_stream() {
         return;
     }
     let scene = Scene::on(sqlite_store());
-    let browser = Browser::of(&scene.board);
+    let browser = Browser::of(scene.board.host());
     let issues = scene.place("/c/PREFIX/issues");
     browser.open(&issues);
     let first = browser.tab();

@@ -1,15 +1,15 @@
 use std::collections::BTreeSet;
 
+use workforce_browser::Browser;
 use workforce_testkit::store::{TestStore, postgres_store, sqlite_store};
 
-use crate::browser::Browser;
 use crate::pages::PAGES;
 use crate::scene::Scene;
 
 /// Looks at every page, and at one that is not there.
 fn look_at_all(store: TestStore) {
     let scene = Scene::on(store);
-    let browser = Browser::of(&scene.board);
+    let browser = Browser::of(scene.board.host());
     browser.open(&scene.place("/c/PREFIX"));
     let shown = browser.value("document.body.dataset.event");
     for (page, address) in PAGES {

@@ -1,6 +1,6 @@
+use workforce_browser::Browser;
 use workforce_testkit::store::sqlite_store;
 
-use crate::browser::Browser;
 use crate::scene::Scene;
 
 const CLICK_TWICE: &str = "const [css] = arguments; const sent = document.querySelector(css); \
@@ -12,7 +12,7 @@ fn what_is_sent_twice_is_done_once() {
         return;
     }
     let scene = Scene::on(sqlite_store());
-    let browser = Browser::of(&scene.board);
+    let browser = Browser::of(scene.board.host());
     let new = scene.place("/c/PREFIX/issues/new");
     let count = |title: &str| scene.count_issues(title);
 

@@ -1,7 +1,7 @@
 use serde_json::json;
+use workforce_browser::Browser;
 use workforce_testkit::store::sqlite_store;
 
-use crate::browser::Browser;
 use crate::support::Board;
 
 #[test]
@@ -10,7 +10,7 @@ fn a_company_is_run_without_any_script() {
         return;
     }
     let board = Board::on(sqlite_store());
-    let browser = Browser::of(&board);
+    let browser = Browser::of(board.host());
     browser.without_scripts();
     browser.open("/");
     browser.write("#name", "Acme Robotics");

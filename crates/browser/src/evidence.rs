@@ -51,7 +51,12 @@ pub(crate) fn keep(browser: &Browser) {
     }
 }
 
+/// A folder in the target folder, in which the program of the test is.
 fn folder() -> PathBuf {
-    let target = option_env!("CARGO_TARGET_TMPDIR").map_or("../../target/tmp", |it| it);
-    PathBuf::from(target).with_file_name("browser")
+    let program = std::env::current_exe().unwrap_or_default();
+    let mut folders = program.ancestors();
+    let target = folders.find(|it| it.join("CACHEDIR.TAG").is_file());
+    target
+        .map_or_else(std::env::temp_dir, PathBuf::from)
+        .join("browser")
 }
