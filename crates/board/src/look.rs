@@ -7,6 +7,9 @@ use crate::answer;
 use crate::form::Form;
 
 const COOKIE: &str = "board_look";
+/// Whether keys of one letter do something (WCAG 2.1.4).
+const KEYS_COOKIE: &str = "board_keys";
+const OFF: &str = "off";
 /// A year.
 const KEPT_SECONDS: u32 = 365 * 24 * 60 * 60;
 
@@ -18,6 +21,8 @@ const THEMES: [(&str, &str); 3] = [("", "light"), ("light", "dark"), ("dark", ""
 pub(crate) struct Look {
     /// `light` or `dark`; empty for what the system says.
     pub(crate) theme: &'static str,
+    /// Whether keys of one letter do nothing.
+    pub(crate) has_no_keys: bool,
 }
 
 impl Look {
@@ -26,6 +31,7 @@ impl Look {
         let theme = THEMES.iter().map(|(theme, _)| *theme);
         Self {
             theme: theme.into_iter().find(|it| *it == wanted).unwrap_or(""),
+            has_no_keys: visit.cookie(KEYS_COOKIE) == Some(OFF),
         }
     }
 
@@ -61,9 +67,20 @@ async fn choose(visit: Visit) -> HttpResponse {
     let wanted = form.text("theme");
     let known = THEMES.iter().find(|(theme, _)| *theme == wanted);
     let theme = known.map_or("", |(theme, _)| theme);
-    let cookie =
-        format!("{COOKIE}={theme}; Path=/; Max-Age={KEPT_SECONDS}; SameSite=Lax; HttpOnly");
-    answer::with_cookie(answer::lead_to(own_path(form.text("back"))), &cookie)
+    let led = answer::lead_to(own_path(form.text("back")));
+    let led = answer::with_cookie(led, &kept(COOKIE, theme));
+    // The button of the header says nothing about keys.
+    match form.text("keys") {
+        "" => led,
+        keys => answer::with_cookie(
+            led,
+            &kept(KEYS_COOKIE, if keys == OFF { OFF } else { "on" }),
+        ),
+    }
+}
+
+fn kept(cookie: &str, value: &str) -> String {
+    format!("{cookie}={value}; Path=/; Max-Age={KEPT_SECONDS}; SameSite=Lax; HttpOnly")
 }
 
 /// A path of this server; the first page for everything else.

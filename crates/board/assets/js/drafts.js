@@ -1,6 +1,6 @@
 // What is written into a long field is kept for the tab until the server took it. So it outlives a
 // reload, a session that ended and a server that was away. Secrets are not kept.
-const DRAFTED = "main textarea:not([autocomplete=off], [readonly])";
+const DRAFTED = "main textarea:not([autocomplete=off], [autocomplete=off] *, [readonly])";
 
 const draftOf = ({ form, name }) =>
   `draft ${form.getAttribute("action")} ${form.elements.namedItem("path")?.value ?? ""} ${name}`;

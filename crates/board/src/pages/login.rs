@@ -78,10 +78,16 @@ pub(crate) fn page_before(visit: &Visit) -> String {
     let next = if visit.wants_page() {
         address(visit)
     } else {
-        FIRST.to_owned()
+        page_of_form(visit).unwrap_or(FIRST).to_owned()
     };
     let query = serde_html_form::to_string([("next", next)]).unwrap_or_default();
     format!("{LOGIN}?{query}")
+}
+
+/// The page of this server that a form was sent from, as the browser tells it.
+fn page_of_form(visit: &Visit) -> Option<&str> {
+    let (_scheme, page) = visit.header("referer")?.split_once("://")?;
+    Some(look::own_path(page.strip_prefix(visit.header("host")?)?))
 }
 
 /// The path with its query.

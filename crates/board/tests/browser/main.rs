@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it cannot go on")]
 
 mod axe;
+mod drafts;
 mod foreign;
+mod guarded;
 mod hostile;
 mod live;
 #[path = "../pages/logs.rs"]

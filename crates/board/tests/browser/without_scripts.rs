@@ -1,7 +1,7 @@
 use serde_json::json;
 use workforce_browser::Browser;
-use workforce_testkit::store::sqlite_store;
 
+use crate::guarded::{call, guarded, sign_in};
 use crate::support::Board;
 
 #[test]
@@ -9,10 +9,11 @@ fn a_company_is_run_without_any_script() {
     if !Browser::is_there() {
         return;
     }
-    let board = Board::on(sqlite_store());
-    let browser = Browser::of(board.host());
+    let (board, browser) = guarded();
     browser.without_scripts();
     browser.open("/");
+    sign_in(&browser);
+    browser.until_at("/companies/new");
     browser.write("#name", "Acme Robotics");
     browser.click("main .btn-go");
     browser.until_at("/c/ACM");
@@ -21,11 +22,18 @@ fn a_company_is_run_without_any_script() {
     hire(&browser);
     make_an_issue(&browser);
     decide(&board, &browser);
+    set_a_limit(&browser);
+    rotate_a_secret(&browser);
     // The theme stays from page to page.
     browser.click("form[action='/look'] button");
     browser.until("document.documentElement.dataset.theme === 'light'");
     browser.open("/c/ACM/issues");
     assert_eq!(browser.text("form[action='/look'] .sr"), ": light");
+    browser.open("/settings");
+    browser.click("form[action='/logout'] button");
+    browser.until_at("/login");
+    browser.open("/c/ACM");
+    browser.until_at("/login");
 }
 
 fn hire(browser: &Browser) {
@@ -62,14 +70,37 @@ fn make_an_issue(browser: &Browser) {
 }
 
 fn decide(board: &Board, browser: &Browser) {
-    let company = board.told("/api/companies")[0]["id"].clone();
+    let id = call(board, "GET", "/api/companies", &json!({}))[0]["id"].clone();
+    let path = format!("/api/companies/{}/approvals", id.as_str().unwrap());
     let plan = json!({ "type": "approve_ceo_strategy", "payload": { "title": "Shall we?" } });
-    let path = format!("/api/companies/{}/approvals", company.as_str().unwrap());
-    board.call(&path, &plan);
+    call(board, "POST", &path, &plan);
     browser.open("/c/ACM/approvals");
     browser.click("main .lines a");
     browser.write("#decisionNote", "Go ahead.");
     browser.click("[value=approve]");
     browser.until("document.querySelector('aside .facts').innerText.includes('Approved')");
-    assert_eq!(board.told(&path)[0]["status"], "approved");
+    let told = call(board, "GET", &path, &json!({}));
+    assert_eq!(told[0]["status"], "approved");
+}
+
+fn set_a_limit(browser: &Browser) {
+    browser.open("/c/ACM/costs");
+    browser.click("#whose option:nth-child(2)");
+    browser.write("#budgetMonthlyCents", "40");
+    browser.click("#limits [type=submit]");
+    browser.until("document.getElementById('budgetMonthlyCents').value === ''");
+    browser.open("/c/ACM/agents/ada/costs");
+    browser.until_told("$40.00");
+}
+
+fn rotate_a_secret(browser: &Browser) {
+    browser.open("/c/ACM/secrets");
+    browser.write("#name", "forge");
+    browser.write("#value", "correct-horse");
+    browser.click("main .btn-go");
+    browser.until("document.querySelector('h1').textContent === 'forge'");
+    browser.write("#value", "battery-staple");
+    browser.click("form:has(#value) [type=submit]");
+    browser.until("document.querySelector('tbody').rows.length === 2");
+    assert!(!browser.source().contains("battery-staple"));
 }
