@@ -8,6 +8,8 @@ const parsed = (text) =>
 // A field that somebody changed, or writes in.
 const isChanged = (field) => {
   if (field === document.activeElement) return true;
+  // Nothing is typed into a button, and it has no former value.
+  if (field.localName === "button") return false;
   if (field.type === "checkbox" || field.type === "radio") {
     return field.checked !== field.defaultChecked;
   }

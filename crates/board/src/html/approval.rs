@@ -1,7 +1,11 @@
 //! What an approval asks for, in words.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
+use workforce_app::issues::IssueView;
 use workforce_domain::approval::{Approval, ApprovalType};
+use workforce_domain::id::IssueId;
 use workforce_domain::money::Cents;
 use workforce_domain::{Document, JsonMap};
 
@@ -13,8 +17,43 @@ use super::people::Staff;
 /// The longest title that is made of a payload.
 const LONGEST: usize = 120;
 
-/// What an approval is about, in one line.
-pub(crate) fn subject(approval: &Approval) -> String {
+/// What issues are called: the identifier and the title of each.
+pub(crate) type Names = HashMap<IssueId, (String, String)>;
+
+/// What these issues are called.
+pub(crate) fn names(issues: &[IssueView]) -> Names {
+    let name = |view: &IssueView| {
+        let issue = &view.issue;
+        (
+            issue.id,
+            (issue.identifier.clone(), issue.title.to_string()),
+        )
+    };
+    issues.iter().map(name).collect()
+}
+
+/// What an approval is about, in one line: what it says itself, or else what its issue is called.
+pub(crate) fn subject(approval: &Approval, names: &Names) -> String {
+    let kind = kind(approval.kind);
+    if let Some(said) = said(approval) {
+        return format!("{kind}: {said}");
+    }
+    let issue = approval.primary_issue.and_then(|id| names.get(&id));
+    match issue {
+        Some((key, title)) => format!("{kind}: {key} {title}"),
+        None => kind.to_owned(),
+    }
+}
+
+/// The issue whose name tells what an approval is about, since nothing else does.
+pub(crate) fn named_by(approval: &Approval) -> Option<IssueId> {
+    match said(approval) {
+        Some(_) => None,
+        None => approval.primary_issue,
+    }
+}
+
+fn said(approval: &Approval) -> Option<String> {
     let payload = &approval.payload;
     // An agent has a title too.
     let first = match approval.kind {
@@ -32,11 +71,7 @@ pub(crate) fn subject(approval: &Approval) -> String {
                 .take(LONGEST)
         });
     let said: Option<String> = said.map(Iterator::collect);
-    let kind = kind(approval.kind);
-    match said.filter(|said| !said.trim().is_empty()) {
-        Some(said) => format!("{kind}: {said}"),
-        None => kind.to_owned(),
-    }
+    said.filter(|said| !said.trim().is_empty())
 }
 
 /// What is asked for.
@@ -79,16 +114,26 @@ pub(crate) enum Part {
 const LONG: usize = 80;
 
 /// What is shown in another way, and so is no part.
-const ELSEWHERE: [&str; 1] = ["resolvedWorkspaces"];
+const ELSEWHERE: [&str; 4] = [
+    "issueId",
+    "issueIds",
+    "issueIdentifier",
+    "resolvedWorkspaces",
+];
+
+/// What stands in the worktree, as it was when the board was asked.
+const WORK: &str = "work";
 
 /// The longest data that is shown of a part, in bytes.
 const LONGEST_DATA: usize = 8 * 1024;
 
-/// The parts of a payload, short ones first.
-pub(crate) fn parts(payload: &Document, staff: &Staff) -> Vec<Part> {
-    let shown = payload
-        .iter()
-        .filter(|(name, _)| !ELSEWHERE.contains(&name.as_str()));
+/// The parts of a payload, short ones first. Where the worktree itself is shown, what it was is
+/// not.
+pub(crate) fn parts(payload: &Document, staff: &Staff, shows_worktree: bool) -> Vec<Part> {
+    let shown = payload.iter().filter(|(name, _)| {
+        let name = name.as_str();
+        !(ELSEWHERE.contains(&name) || shows_worktree && name == WORK)
+    });
     let mut parts: Vec<Part> = shown
         .map(|(name, value)| part(name, value, staff))
         .collect();

@@ -16,7 +16,14 @@ use super::status::word;
 const LONGEST: usize = 80;
 
 /// Fields that say nothing beside the others.
-const BESIDE: [&str; 4] = ["workflowEpoch", "requestDepth", "decidedBy", "urlKey"];
+const BESIDE: [&str; 5] = [
+    "workflowEpoch",
+    "requestDepth",
+    "decidedBy",
+    "urlKey",
+    // That a worktree was made is told by itself.
+    "executionWorkspaceId",
+];
 
 /// Fields whose names are not their words.
 const WORDS: [(&str, &str); 12] = [

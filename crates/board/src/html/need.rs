@@ -5,7 +5,7 @@ use workforce_app::attention::Need;
 use workforce_domain::agent::Agent;
 use workforce_domain::issue::{IssueStatus, StuckReason};
 
-use super::approval::{icon, subject};
+use super::approval::{Names, icon, subject};
 use super::money::Dollars;
 use super::people::Staff;
 use super::status::why_stuck;
@@ -47,7 +47,13 @@ impl Raised {
 }
 
 impl Row {
-    pub(crate) fn new(ctx: &Context<'_>, links: &Links, staff: &Staff, need: &Need) -> Self {
+    pub(crate) fn new(
+        ctx: &Context<'_>,
+        links: &Links,
+        staff: &Staff,
+        names: &Names,
+        need: &Need,
+    ) -> Self {
         let since = Ago::new(need.since(), ctx.now);
         match need {
             Need::BudgetStop(agent) => Self {
@@ -69,7 +75,7 @@ impl Row {
             Need::Decision(approval) => Self {
                 icon: icon(approval.kind),
                 class: "p-you",
-                what: subject(approval),
+                what: subject(approval, names),
                 why: asked(staff, approval),
                 since,
                 link: links.approval(approval.id),

@@ -24,7 +24,7 @@ use self::work::{Repository, Work};
 use super::{Gathered, Refused, Told as _, everyone, of};
 use crate::answer;
 use crate::form::{Filled, Form};
-use crate::html::approval::{Part, kind, parts, subject};
+use crate::html::approval::{Part, kind, names, parts, subject};
 use crate::html::changes::{self, Changed, How};
 use crate::html::filters;
 use crate::html::markdown::Prose;
@@ -249,14 +249,14 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, about: &About) -> Gathered<(
     };
     let found = Found {
         link: links.approval(approval.id),
-        subject: subject(approval),
+        subject: subject(approval, &names(&linked)),
         kind: kind(approval.kind),
         pill: Pill::of_approval(approval.status()),
         who: staff.author(approval.requested_by),
         asked_at: Ago::new(approval.created_at, ctx.now),
         resubmitted: approval.resubmit_count,
         revision: approval.revision,
-        parts: parts(&approval.payload, &staff),
+        parts: parts(&approval.payload, &staff, worktree.is_some()),
         changed: match (before, last) {
             (Some(before), Some(last)) => changes::between(before, last),
             _ => Vec::new(),

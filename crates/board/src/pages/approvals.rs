@@ -2,14 +2,16 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
-use workforce_app::Context;
 use workforce_app::approvals::{self, ApprovalView};
-use workforce_domain::approval::ApprovalStanding;
+use workforce_app::attention::Need;
+use workforce_app::{Context, issues};
+use workforce_domain::approval::{Approval, ApprovalStanding};
+use workforce_domain::id::CompanyId;
 use workforce_domain::port::{ApprovalFilter, Reads};
 use workforce_http::door::{Access, Pages, Visit};
 
 use super::{Gathered, Told as _, everyone, of, show};
-use crate::html::approval::{icon, subject};
+use crate::html::approval::{Names, icon, named_by, subject};
 use crate::html::filters;
 use crate::html::people::{Staff, Who};
 use crate::html::status::Pill;
@@ -43,12 +45,13 @@ impl Row {
         ctx: &Context<'_>,
         links: &Links,
         staff: &Staff,
+        names: &Names,
         view: &ApprovalView,
     ) -> Self {
         let approval = &view.approval;
         Self {
             icon: icon(approval.kind),
-            what: subject(approval),
+            what: subject(approval, names),
             link: links.approval(approval.id),
             who: staff.author(approval.requested_by),
             since: Ago::new(approval.created_at, ctx.now),
@@ -56,6 +59,34 @@ impl Row {
             marks: approval.attention.len(),
         }
     }
+}
+
+/// What the issues are called that approvals say nothing of.
+pub(super) fn names<'a>(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    approvals: impl Iterator<Item = &'a Approval>,
+) -> Gathered<Names> {
+    let unnamed: Vec<_> = approvals.filter_map(named_by).collect();
+    match unnamed.is_empty() {
+        true => Ok(Names::new()),
+        false => issues::titles(reads, ctx, company, &unnamed).told(),
+    }
+}
+
+/// The same for all that waits for a person.
+pub(super) fn names_of_needs(
+    reads: &mut dyn Reads,
+    ctx: &Context<'_>,
+    company: CompanyId,
+    needs: &[Need],
+) -> Gathered<Names> {
+    let approvals = needs.iter().filter_map(|need| match need {
+        Need::Decision(approval) => Some(approval),
+        _ => None,
+    });
+    names(reads, ctx, company, approvals)
 }
 
 #[derive(Template)]
@@ -87,10 +118,11 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<A
             ..ApprovalFilter::default()
         };
         let page = approvals::list(reads, ctx, id, &filter, &of(most)).told()?;
+        let names = names(reads, ctx, id, page.items.iter().map(|it| &it.approval))?;
         let rows = page
             .items
             .iter()
-            .map(|view| Row::new(ctx, &links, &staff, view));
+            .map(|view| Row::new(ctx, &links, &staff, &names, view));
         Ok(rows.collect())
     };
     let waiting = rows(&[Pending, Resubmitted], WAITING)?;

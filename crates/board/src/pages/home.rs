@@ -18,6 +18,7 @@ use workforce_domain::run::{Run, RunStatus};
 use workforce_domain::time::Timestamp;
 use workforce_http::door::{Access, Pages, Visit};
 
+use super::approvals::names_of_needs;
 use super::{Gathered, Told as _, everyone, of, show};
 use crate::html::filters;
 use crate::html::lane::Lane;
@@ -117,6 +118,7 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
     let shift = Shift::gather(reads, ctx, id, &live.items, &last.items)?;
     let links = asked.links();
     let staff = Staff::of(&agents);
+    let names = names_of_needs(reads, ctx, id, &needs)?;
     Ok(HomePage {
         step: next_step(&agents, figures.tasks),
         day: when::day(ctx.now),
@@ -131,7 +133,7 @@ fn gather(reads: &mut dyn Reads, ctx: &Context<'_>, asked: &Asked) -> Gathered<H
             .iter()
             .filter(|need| need.kind() != NeedKind::Stuck)
             .take(SHOWN)
-            .map(|need| Row::new(ctx, &links, &staff, need))
+            .map(|need| Row::new(ctx, &links, &staff, &names, need))
             .collect(),
         stuck_issues: needs
             .iter()

@@ -12,6 +12,7 @@ use workforce_domain::port::Reads;
 use workforce_http::door::{Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
+use super::approvals::names_of_needs;
 use super::{Gathered, Refused, Told as _, everyone, form_answered, show};
 use crate::form::{Filled, Form, Kind};
 use crate::html::filters;
@@ -82,10 +83,11 @@ fn gather(
     let id = company.id;
     let needs = attention::list(reads, ctx, id).told()?;
     let staff = Staff::of(&everyone(reads, ctx, id, true)?);
+    let names = names_of_needs(reads, ctx, id, &needs)?;
     let links = asked.links();
     let rows = |kinds: &[NeedKind]| -> Vec<Row> {
         let of_group = needs.iter().filter(|need| kinds.contains(&need.kind()));
-        let row = |need: &Need| Row::new(ctx, &links, &staff, need);
+        let row = |need: &Need| Row::new(ctx, &links, &staff, &names, need);
         of_group.map(row).collect()
     };
     let groups = GROUPS.iter().map(|(anchor, head, kinds)| Group {

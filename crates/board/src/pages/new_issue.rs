@@ -3,21 +3,25 @@
 use actix_web::HttpResponse;
 use askama::Template;
 use serde::Deserialize;
-use workforce_app::Context;
 use workforce_app::agents::AgentView;
 use workforce_app::issues::{self, CreateIssue};
+use workforce_app::{Context, projects};
 use workforce_domain::agent::AgentStatus;
 use workforce_domain::port::{Reads, Tx};
+use workforce_domain::project::Project;
 use workforce_http::door::{Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
-use super::{Gathered, Told as _, everyone, form_answered, show};
+use super::{Gathered, Told as _, everyone, form_answered, of, show};
 use crate::form::{Filled, Form, Kind};
 use crate::html::filters;
 use crate::html::people::Who;
 use crate::shell::{Asked, Shell};
 
 const PATH: &str = "/c/{prefix}/issues/new";
+
+/// So many projects are offered.
+const OFFERED: usize = 200;
 
 const FIELDS: &[(&str, Kind)] = &[
     ("title", Kind::Text),
@@ -26,6 +30,7 @@ const FIELDS: &[(&str, Kind)] = &[
     ("priority", Kind::Text),
     ("assigneeAgentId", Kind::Text),
     ("parentId", Kind::Text),
+    ("projectId", Kind::Text),
 ];
 
 pub(super) fn register(pages: Pages) -> Pages {
@@ -54,6 +59,7 @@ struct NewIssuePage {
     shell: Shell,
     form: Filled,
     colleagues: Vec<Colleague>,
+    projects: Vec<(String, String)>,
 }
 
 async fn blank(visit: Visit) -> HttpResponse {
@@ -71,10 +77,14 @@ fn gather(
 ) -> Gathered<NewIssuePage> {
     let company = asked.company(reads, ctx)?;
     let ctx = &ctx.within(&company);
+    let id = company.id;
+    let projects = projects::list_bare(reads, ctx, id, &of(OFFERED)).told()?.items;
+    let project = |it: Project| (it.id.to_string(), it.name.to_string());
     Ok(NewIssuePage {
         shell: Shell::gather(reads, ctx, asked, &company, "issues")?,
         form: form.clone(),
-        colleagues: colleagues(&everyone(reads, ctx, company.id, false)?),
+        colleagues: colleagues(&everyone(reads, ctx, id, false)?),
+        projects: projects.into_iter().map(project).collect(),
     })
 }
 

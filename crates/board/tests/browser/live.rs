@@ -43,6 +43,8 @@ fn two_people_see_what_happens_while_they_look() {
     both_see(&format!(
         "{facts}.includes('Blocked') && {facts}.includes('nobody')"
     ));
+    both_see("document.getElementById('status').value === 'blocked'");
+    both_see("!document.querySelector('[value=wake]')");
     both_see("window.isTheSame");
 
     both_open(&scene.place("/c/PREFIX"));

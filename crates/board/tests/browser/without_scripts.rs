@@ -90,7 +90,7 @@ fn set_a_limit(browser: &Browser) {
     browser.click("#limits [type=submit]");
     browser.until("document.getElementById('budgetMonthlyCents').value === ''");
     browser.open("/c/ACM/agents/ada/costs");
-    browser.until_told("$40.00");
+    browser.until_told("$40");
 }
 
 fn rotate_a_secret(browser: &Browser) {

@@ -36,6 +36,25 @@ board_tests! {
         assert!(!board.get(&page).ok().contains(r#"value="approve""#));
     }
 
+    fn what_says_nothing_of_itself_is_called_like_its_issue(board) {
+        let home = board.found("Acme");
+        let api = format!("/api/companies/{}", board.company());
+        let issue = json!({ "title": "Paint the door", "status": "todo" });
+        let issue = board.call(&format!("{api}/issues"), &issue)["id"].clone();
+        for payload in [json!({ "issueId": issue }), json!({ "issueId": issue, "title": "Mine" })] {
+            let plan = json!({ "type": "approve_issue_plan", "payload": payload });
+            let asked = board.call(&format!("{api}/approvals"), &plan);
+            let own = payload["title"].as_str().unwrap_or("ACM-1 Paint the door");
+            let page = format!("/approvals/{}", asked["id"].as_str().unwrap());
+            for place in ["", "/inbox", "/approvals", page.as_str()] {
+                let shown = board.get(&format!("{home}{place}"));
+                assert!(shown.ok().contains(&format!("Plan: {own}")), "{place}: {}", shown.html);
+            }
+            let withdrawn = format!("/api{page}/cancel");
+            board.call(&withdrawn, &json!({}));
+        }
+    }
+
     fn the_approval_of_another_company_is_not_there(board) {
         let home = board.found("Acme");
         let other = board.found("Other");

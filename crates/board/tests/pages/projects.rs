@@ -14,6 +14,19 @@ fn id(page: &str) -> &str {
 }
 
 board_tests! {
+    fn an_issue_is_made_in_its_project(board) {
+        let home = board.found("Acme");
+        let new = format!("{home}/issues/new");
+        assert!(!board.get(&new).ok().contains("projectId"));
+        let project = make(board, &home, &[("name", "Shop")]);
+        let fields = [("title", ""), ("projectId", id(&project))];
+        let refused = board.send(&new, &new, &fields);
+        let chosen = format!(r#"<option value="{}" selected>Shop</option>"#, id(&project));
+        assert!(refused.html.contains(&chosen), "{}", refused.html);
+        board.send(&new, &new, &[("title", "Paint it"), ("projectId", id(&project))]).leads_to();
+        assert_eq!(board.told("/api/issues/ACM-1")["projectId"], id(&project));
+    }
+
     fn a_project_is_made_with_its_first_workspace_changed_and_deleted(board) {
         let home = board.found("Acme");
         let ada = hire(board, &home, "Ada");

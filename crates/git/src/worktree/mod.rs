@@ -76,8 +76,14 @@ impl Worktree {
         let common = self.repository.common_dir();
         let reference = self.branch.reference();
         let of_branch = Path::new(&reference).parent().unwrap_or(Path::new("refs"));
+        let of_log = Path::new("logs").join(of_branch);
+        // Git makes it when it first needs it, as a fresh copy does; but whoever commits may write
+        // nothing into the folders above.
+        if let Err(error) = self.repository.folder().below_or_new(&of_log, 0o777) {
+            tracing::debug!(%error, "the branch of a worktree gets no log");
+        }
         let mut folders = vec![common.join("objects"), admin.path(&self.repository)];
-        for folder in [common.join(of_branch), common.join("logs").join(of_branch)] {
+        for folder in [common.join(of_branch), common.join(of_log)] {
             if folder.is_dir() {
                 folders.push(folder);
             }

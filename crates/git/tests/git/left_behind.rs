@@ -106,6 +106,30 @@ async fn only_what_is_pushed_is_removed() {
 }
 
 #[tokio::test]
+async fn a_mirror_has_what_a_commit_writes_to() {
+    let world = World::new().await;
+    let mirror = world
+        .git
+        .mirror(Path::new("mirror"), &world.remote())
+        .await
+        .unwrap();
+    let made = mirror
+        .add_worktree(Path::new("one"), &branch(), &world.main())
+        .await
+        .unwrap();
+    let shared = made.shared_folders().unwrap();
+    write(made.path(), "x", "x");
+    git(made.path(), &["add", "x"]);
+    git(made.path(), &["commit", "-q", "-m", "x"]);
+    let log = world.path("managed/mirror/logs/refs/heads/feature");
+    assert!(shared.contains(&log), "{shared:?}");
+    // Nothing but what it says was written to.
+    let mut logs = log.parent().unwrap().read_dir().unwrap();
+    assert_eq!(logs.next().unwrap().unwrap().path(), log);
+    assert!(logs.next().is_none());
+}
+
+#[tokio::test]
 async fn a_mirror_keeps_branches_of_tickets() {
     let world = World::new().await;
     write(&world.path("managed/mirror"), "precious", "x");

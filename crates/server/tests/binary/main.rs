@@ -12,6 +12,7 @@ mod agent_programs;
 mod agents;
 mod attachment_places;
 mod backups;
+mod board;
 mod board_tokens;
 mod callbacks;
 mod callers;

@@ -10,7 +10,7 @@ mod filters;
 mod flow;
 mod guard;
 mod kills;
-mod repositories;
+pub(crate) mod repositories;
 mod requests;
 mod runs;
 mod scene;

@@ -158,7 +158,8 @@ impl Repository {
     fn of(found: Preflight) -> Self {
         let mut faults: Vec<String> = found.error.iter().cloned().collect();
         if found.error.is_none() {
-            if !found.base_exists {
+            // What a repository that is fetched only then shows first is not known yet.
+            if !found.base_exists && found.base_branch.is_some() {
                 faults.push("Its base branch does not exist.".to_owned());
             }
             if !found.branch_ok {

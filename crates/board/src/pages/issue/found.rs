@@ -11,7 +11,7 @@ use super::deeds;
 use super::facts::Choices;
 use super::files::File;
 use super::thread::Thread;
-use crate::html::approval::subject;
+use crate::html::approval::{Names, subject};
 use crate::html::markdown::Prose;
 use crate::html::people::{Staff, Who};
 use crate::html::status::{Pill, of_priority};
@@ -130,7 +130,7 @@ pub(super) fn gather(
             .items
             .iter()
             .map(|view| LinkedApproval {
-                subject: subject(&view.approval),
+                subject: subject(&view.approval, &Names::new()),
                 pill: Pill::of_approval(view.approval.status()),
                 link: links.approval(view.approval.id),
             })

@@ -11,7 +11,7 @@ pub(super) type Files = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 /// Runs git as somebody of this machine, and gives what it printed.
 #[track_caller]
-pub(super) fn git(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = try_git(folder, arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "git {arguments:?}: {errors}");
@@ -35,14 +35,14 @@ pub(super) fn try_git(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 /// Writes a file, with the folders above it.
-pub(super) fn write(folder: &Path, name: &str, content: &str) {
+pub(crate) fn write(folder: &Path, name: &str, content: &str) {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, content).unwrap();
 }
 
 /// Makes a repository with one commit on `main`.
-pub(super) fn make_source(path: &Path) {
+pub(crate) fn make_source(path: &Path) {
     fs::create_dir(path).unwrap();
     git(path, &["init", "-q", "-b", "main"]);
     write(path, "README.md", "hello\n");
@@ -53,14 +53,14 @@ pub(super) fn make_source(path: &Path) {
 }
 
 /// Makes an empty bare repository with what a source has on `main`.
-pub(super) fn make_remote(source: &Path, remote: &Path) {
+pub(crate) fn make_remote(source: &Path, remote: &Path) {
     fs::create_dir(remote).unwrap();
     git(remote, &["init", "-q", "-b", "main", "--bare"]);
     git(source, &["push", "-q", &file_url(remote), "main"]);
 }
 
 /// The address of a repository on this machine.
-pub(super) fn file_url(path: &Path) -> String {
+pub(crate) fn file_url(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
