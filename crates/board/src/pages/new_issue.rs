@@ -78,7 +78,9 @@ fn gather(
     let company = asked.company(reads, ctx)?;
     let ctx = &ctx.within(&company);
     let id = company.id;
-    let projects = projects::list_bare(reads, ctx, id, &of(OFFERED)).told()?.items;
+    let projects = projects::list_bare(reads, ctx, id, &of(OFFERED))
+        .told()?
+        .items;
     let project = |it: Project| (it.id.to_string(), it.name.to_string());
     Ok(NewIssuePage {
         shell: Shell::gather(reads, ctx, asked, &company, "issues")?,

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 use workforce_browser::Browser;
 use workforce_testkit::store::sqlite_store;
 
+use crate::pages::PAGES;
 use crate::scene::Scene;
 use crate::support::Board;
 
@@ -121,6 +122,68 @@ fn hostile_texts_are_shown_as_they_were_written() {
     let said = "document.body.textContent.split('was said again').length === 21";
     browser.until(said);
     assert_eq!(browser.script(TRACES, &[]), json!([]));
+}
+
+#[test]
+fn every_field_shows_hostile_texts_as_they_are() {
+    if !Browser::is_there() {
+        return;
+    }
+    let scene = Scene::on(sqlite_store());
+    let board = &scene.board;
+    let of = |kind: &str| format!("/api/companies/{}/{kind}", board.company());
+    let texts = texts();
+    let all = texts.join("\n\n");
+    let change = |path: &str, body: &Value| board.call_with("PATCH", path, &[], body);
+    for text in texts.iter().map(|it| it.replace('\n', " ")) {
+        // What a name may not be is refused, and is shown by the form that was refused.
+        board.try_call(&of("labels"), &json!({ "name": text, "color": "#112233" }));
+        board.try_call(&of("goals"), &json!({ "title": text, "description": all }));
+        let workspace = json!({ "name": text, "cwd": format!("/{text}"), "repoRef": text });
+        let project = json!({ "name": text, "description": all, "workspace": workspace });
+        board.try_call(&of("projects"), &project);
+        let secret = json!({ "name": text, "value": "x", "description": text });
+        board.try_call(&of("secrets"), &secret);
+        let cost = json!({ "agentId": scene.id_of_agent(), "provider": text, "model": text,
+            "costCents": 1, "inputTokens": 1, "outputTokens": 1 });
+        board.try_call(&of("cost-events"), &cost);
+        let file = text.replace(['"', '\\'], "'");
+        board.attach(
+            &scene.place("/c/PREFIX/issues/ISSUE/files"),
+            &file,
+            b"x",
+            true,
+        );
+    }
+    let hostile = texts[..6].join(" ").replace('\n', " ");
+    change(
+        &format!("/api/companies/{}", board.company()),
+        &json!({ "name": hostile, "description": all }),
+    );
+    change(
+        &scene.place("/api/issues/ISSUE"),
+        &json!({ "title": hostile, "description": all, "billingCode": texts[0] }),
+    );
+    change(
+        &format!("/api/agents/{}", scene.id_of_agent()),
+        &json!({ "name": hostile, "title": hostile, "capabilities": all }),
+    );
+    change(
+        &scene.place("/api/projects/PROJECT"),
+        &json!({ "name": hostile, "description": all }),
+    );
+    change(
+        &scene.place("/api/goals/GOAL"),
+        &json!({ "title": hostile, "description": all }),
+    );
+    change(
+        &scene.place("/api/secrets/SECRET"),
+        &json!({ "name": texts[1].repeat(2), "description": texts[1] }),
+    );
+    let browser = Browser::of(board.host());
+    for (_, address) in PAGES {
+        has_no_trace(&browser, &scene.place(address));
+    }
 }
 
 #[test]

@@ -58,6 +58,14 @@ impl Scene {
         self.place(&format!("/c/PREFIX/runs/{}", run.id))
     }
 
+    /// The agent of the pages.
+    pub(crate) fn id_of_agent(&self) -> String {
+        let agent = self.place("AGENT");
+        id(&self
+            .board
+            .told(&format!("/api/agents/{agent}?companyId={}", self.company)))
+    }
+
     pub(crate) fn comment(&self, text: &str) {
         let path = self.place("/api/issues/ISSUE/comments");
         self.board.call(&path, &json!({ "body": text }));

@@ -283,6 +283,16 @@ impl Board {
         serde_json::from_str(&answer).unwrap()
     }
 
+    /// Calls the interface with what it may refuse.
+    pub(crate) fn try_call(&self, path: &str, body: &serde_json::Value) {
+        let request = Request::post(format!("{}{path}", self.base));
+        let response = self
+            .client
+            .run(request.body(body.to_string()).unwrap())
+            .unwrap();
+        assert!(response.status().as_u16() < 500, "{path}: {body}");
+    }
+
     /// Sends a file, from a page of this server or from elsewhere.
     pub(crate) fn attach(&self, path: &str, name: &str, bytes: &[u8], is_here: bool) -> Page {
         let mut body = format!(
