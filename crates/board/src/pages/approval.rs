@@ -21,7 +21,7 @@ use workforce_http::door::{Access, Pages, Visit};
 use workforce_http::problem::Problem;
 
 use self::work::{Repository, Work};
-use super::{Gathered, Refused, Told as _, everyone, of};
+use super::{Gathered, Refused, Told as _, everyone, led_or_shown, of};
 use crate::answer;
 use crate::form::{Filled, Form};
 use crate::html::approval::{Part, kind, names, parts, subject};
@@ -190,15 +190,11 @@ async fn answered(
     done: Result<String, Problem>,
     place: impl Fn(Filled, Forms) -> Forms,
 ) -> HttpResponse {
-    let problem = match done {
-        Ok(place) => return answer::lead_to(&place),
-        Err(problem) => problem,
-    };
-    let forms = place(Filled::refused(form, &problem, visit), Forms::blank(visit));
-    match page(visit, forms).await {
-        Ok(page) => answer::with_status(problem.status(), &page),
-        Err(problem) => answer::refused(visit, &problem),
-    }
+    led_or_shown(visit, done, async |problem| {
+        let refused = Filled::refused(form, problem, visit);
+        page(visit, place(refused, Forms::blank(visit))).await
+    })
+    .await
 }
 
 async fn page(visit: &Visit, forms: Forms) -> Result<ApprovalPage, Problem> {

@@ -22,7 +22,7 @@ use workforce_http::problem::Problem;
 use self::found::{Found, gather};
 use self::thread::Kind;
 use super::approval::work::Work;
-use super::{Gathered, Refused, Told as _};
+use super::{Gathered, Refused, Told as _, led_or_shown};
 use crate::answer;
 use crate::form::{Filled, Form};
 use crate::html::filters;
@@ -152,15 +152,11 @@ async fn answered(
     done: Result<String, Problem>,
     place: impl Fn(Filled, Forms) -> Forms,
 ) -> HttpResponse {
-    let problem = match done {
-        Ok(place) => return answer::lead_to(&place),
-        Err(problem) => problem,
-    };
-    let forms = place(Filled::refused(form, &problem, visit), Forms::blank(visit));
-    match page(visit, forms).await {
-        Ok(page) => answer::with_status(problem.status(), &page),
-        Err(problem) => answer::refused(visit, &problem),
-    }
+    led_or_shown(visit, done, async |problem| {
+        let refused = Filled::refused(form, problem, visit);
+        page(visit, place(refused, Forms::blank(visit))).await
+    })
+    .await
 }
 
 async fn page(visit: &Visit, forms: Forms) -> Result<IssuePage, Problem> {

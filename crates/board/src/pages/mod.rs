@@ -181,15 +181,26 @@ async fn form_answered<P: Template + Send + 'static>(
     done: Result<String, Problem>,
     gather: impl Fn(&mut dyn Reads, &Context<'_>, &Filled) -> Gathered<P> + Send + 'static,
 ) -> HttpResponse {
+    led_or_shown(visit, done, async move |problem| {
+        let filled = Filled::refused(form, problem, visit);
+        visit
+            .look(move |reads, ctx| gather(reads, ctx, &filled))
+            .await
+    })
+    .await
+}
+
+/// Leads to where a form was meant to lead, or shows the page that says why it was refused.
+async fn led_or_shown<P: Template>(
+    visit: &Visit,
+    done: Result<String, Problem>,
+    page: impl AsyncFnOnce(&Problem) -> Result<P, Problem>,
+) -> HttpResponse {
     let problem = match done {
         Ok(place) => return answer::lead_to(&place),
         Err(problem) => problem,
     };
-    let filled = Filled::refused(form, &problem, visit);
-    match visit
-        .look(move |reads, ctx| gather(reads, ctx, &filled))
-        .await
-    {
+    match page(&problem).await {
         Ok(page) => answer::with_status(problem.status(), &page),
         Err(problem) => answer::refused(visit, &problem),
     }

@@ -8,7 +8,6 @@ use workforce_app::Context;
 use workforce_app::agents::AgentView;
 use workforce_app::{goals, issues, projects};
 use workforce_domain::activity::{Action, Activity, Entity};
-use workforce_domain::actor::ActorKind;
 use workforce_domain::id::CompanyId;
 use workforce_domain::issue::StuckReason;
 use workforce_domain::money::Cents;
@@ -19,6 +18,7 @@ use workforce_domain::time::Timestamp;
 
 use crate::html::action::{did, in_words};
 use crate::html::change::{Changed, Names, changes, short};
+use crate::html::deed::actor;
 use crate::html::money::Dollars;
 use crate::html::people::{Staff, Who};
 use crate::html::status::{Pill, why_stuck};
@@ -121,11 +121,7 @@ impl Known {
             at: activity.created_at,
             exact: Exactly(activity.created_at),
             time: when::time_of_day(activity.created_at),
-            who: match (activity.actor_kind, activity.agent) {
-                (ActorKind::Agent, Some(agent)) => Some(self.staff.agent(agent)),
-                (ActorKind::System, _) => None,
-                _ => Some(Who::board()),
-            },
+            who: actor(activity, &self.staff),
             did: did(activity.action),
             object,
             link,
