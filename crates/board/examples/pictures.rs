@@ -40,28 +40,55 @@ fn main() {
     browser.devtools("Emulation.setScrollbarsHidden", &bare);
     for theme in ["light", "dark"] {
         browser.theme(theme);
-        for (screen, width, height) in SCREENS {
-            for (page, address) in PAGES {
-                browser.screen(width, height);
-                browser.open(&scene.place(address));
-                // All of it, however long it is.
-                let whole = browser.value("document.documentElement.scrollHeight");
-                let whole = u32::try_from(whole.as_u64().unwrap()).unwrap();
-                browser.screen(width, whole.clamp(height, 4 * height));
-                keep(
-                    &browser,
-                    &folder.join(format!("{page}-{screen}-{theme}.png")),
-                );
-            }
-        }
+        picture_all(&browser, &scene, &folder, theme);
     }
-    println!("{}", folder.display());
     if let Some(small) = arguments.next() {
         browser.theme("light");
         browser.screen(800, 450);
         browser.open(&scene.place("/c/PREFIX"));
         keep(&browser, &small);
         println!("{}", small.display());
+    }
+    browser.theme("light");
+    // A company that has nothing yet.
+    for (page, address) in PAGES {
+        let address = address.replace("PREFIX", "BIR");
+        let is_of_all =
+            !address.contains(|it: char| it.is_ascii_uppercase() && !"BIR".contains(it));
+        if is_of_all {
+            picture(
+                &browser,
+                &scene.place(&address),
+                &folder,
+                &format!("{page}-bare"),
+            );
+        }
+    }
+    scene.stretch();
+    picture_all(&browser, &scene, &folder, "long");
+    println!("{}", folder.display());
+}
+
+fn picture_all(browser: &Browser, scene: &Scene, folder: &Path, kind: &str) {
+    for (page, address) in PAGES {
+        picture(
+            browser,
+            &scene.place(address),
+            folder,
+            &format!("{page}-{kind}"),
+        );
+    }
+}
+
+/// Pictures of all of a page, however long it is, on each screen.
+fn picture(browser: &Browser, place: &str, folder: &Path, name: &str) {
+    for (screen, width, height) in SCREENS {
+        browser.screen(width, height);
+        browser.open(place);
+        let whole = browser.value("document.documentElement.scrollHeight");
+        let whole = u32::try_from(whole.as_u64().unwrap()).unwrap();
+        browser.screen(width, whole.clamp(height, 4 * height));
+        keep(browser, &folder.join(format!("{name}-{screen}.png")));
     }
 }
 
