@@ -49,7 +49,7 @@ fn pages_of_others_neither_send_forms_nor_frame_pages() {
     browser.knows(other.clone());
     // The frame, and the refused form.
     browser.expect("frame");
-    browser.expect("403 (Forbidden)");
+    browser.expect("status of 403");
     browser.expect("favicon.ico");
 
     browser.open(&other);

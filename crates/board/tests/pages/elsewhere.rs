@@ -26,7 +26,9 @@ fn what_is_of_another_company_is_not_there_on_sqlite() {
 
 #[test]
 fn what_is_of_another_company_is_not_there_on_postgres() {
-    postgres_store().map(another_company_sees_nothing);
+    if let Some(store) = postgres_store() {
+        another_company_sees_nothing(store);
+    }
 }
 
 fn another_company_sees_nothing(store: TestStore) {
