@@ -4,6 +4,7 @@
 mod activity;
 mod agents;
 mod approvals;
+mod bounds;
 mod canaries;
 mod companies;
 mod configuration;
@@ -27,5 +28,4 @@ mod secrets;
 mod settings;
 mod sign_in;
 mod stop;
-mod store_calls;
 mod support;

@@ -1,4 +1,10 @@
-//! How often pages ask the store.
+//! How often pages ask the store, and how much they weigh.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use serde_json::json;
 use workforce_testkit::failing::FailingStore;
@@ -21,6 +27,10 @@ const OF_PARTS: [(&str, usize); 4] = [
 /// More rows than any list of a page shows.
 const MANY: usize = 55;
 
+/// A page is so many bytes long at most, and a first visit as many with all that it loads.
+const HEAVIEST: usize = 100 * 1024;
+const FIRST_VISIT: usize = 60 * 1024;
+
 #[test]
 fn pages_ask_the_store_a_bounded_number_of_times() {
     let store = sqlite_store();
@@ -40,6 +50,30 @@ fn pages_ask_the_store_a_bounded_number_of_times() {
         })
         .collect();
     assert!(faults.is_empty(), "{faults:#?}");
+    for (name, address) in PAGES {
+        let weight = scene.board.get(&scene.place(address)).html.len();
+        assert!(weight <= HEAVIEST, "{name}: {weight}");
+    }
+}
+
+#[test]
+fn a_first_visit_is_light() {
+    let scene = Scene::on(sqlite_store());
+    let page = scene.board.get(&scene.place("/c/PREFIX"));
+    let loaded = page.ok().split("=\"/assets/").skip(1);
+    let loaded = loaded.filter_map(|rest| rest.split(['"', '#']).next());
+    let loaded: BTreeSet<&str> = loaded.collect();
+    assert!((3..5).contains(&loaded.len()), "{loaded:?}");
+    let asset = |name: &&str| zipped(scene.board.get(&format!("/assets/{name}")).ok());
+    let weight = zipped(&page.html) + loaded.iter().map(asset).sum::<usize>();
+    assert!(weight <= FIRST_VISIT, "{weight}");
+}
+
+/// How long a text is where it is compressed.
+fn zipped(text: &str) -> usize {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap().len()
 }
 
 /// How often each page asks.
