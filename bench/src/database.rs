@@ -16,7 +16,7 @@ use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
 
 use crate::sql::{self, Count};
 use crate::statement::{
-    AnsweringBytes, AnsweringNumber, AnsweringRows, AnsweringText, Key, Statement, Value,
+    AnsweringBytes, AnsweringNumber, AnsweringRows, Key, Statement, Value,
 };
 use crate::write::Record;
 
@@ -48,8 +48,6 @@ pub(crate) trait Database: Sized + Send {
     fn count(&mut self, count: Count, values: &[Value<'_>]) -> Result<i64>;
     /// The bytes in the first column of the first row.
     fn bytes(&mut self, statement: Statement<'_>) -> Result<Vec<u8>>;
-    /// The text in the first column of the first row.
-    fn text(&mut self, statement: Statement<'_>) -> Result<String>;
     /// Runs statements that are not worth preparing.
     fn batch(&mut self, sql: &str) -> Result<()>;
     /// Has an issue found by the terms of its own text, or of a comment.
@@ -133,12 +131,6 @@ macro_rules! run_statements {
 
         fn bytes(&mut self, statement: Statement<'_>) -> Result<Vec<u8>> {
             AnsweringBytes(statement)
-                .get_result(self)
-                .with_context(|| failed(statement))
-        }
-
-        fn text(&mut self, statement: Statement<'_>) -> Result<String> {
-            AnsweringText(statement)
                 .get_result(self)
                 .with_context(|| failed(statement))
         }

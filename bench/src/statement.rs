@@ -291,5 +291,4 @@ macro_rules! answering {
 
 answering!(AnsweringNumber, BigInt);
 answering!(AnsweringBytes, Binary);
-answering!(AnsweringText, Text);
 answering!(AnsweringRows, Untyped);
