@@ -47,7 +47,7 @@ impl Site {
         let shown = browser.text("main");
         assert!(shown.contains("Worktree"), "{shown}");
         assert!(shown.contains("feature/ACM-2"), "{shown}");
-        assert!(shown.contains("workforce made the worktree"), "{shown}");
+        assert!(shown.contains("workforce made a worktree"), "{shown}");
         assert!(!shown.contains("gone"), "{shown}");
         issue
     }
