@@ -15,9 +15,7 @@ use diesel::sql_types::{Binary, Text};
 use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
 
 use crate::sql::{self, Count};
-use crate::statement::{
-    AnsweringBytes, AnsweringNumber, AnsweringRows, Key, Statement, Value,
-};
+use crate::statement::{AnsweringBytes, AnsweringNumber, AnsweringRows, Key, Statement, Value};
 use crate::write::Record;
 
 /// A connection to either database.

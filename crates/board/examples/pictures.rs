@@ -24,6 +24,8 @@ use std::path::{Path, PathBuf};
 
 use pages::PAGES;
 use scene::Scene;
+use serde_json::{Value, json};
+use support::Board;
 use workforce_browser::Browser;
 use workforce_testkit::store::sqlite_store;
 
@@ -36,7 +38,7 @@ fn main() {
     std::fs::create_dir_all(&folder).unwrap();
     let scene = Scene::on(sqlite_store());
     let browser = Browser::of(scene.board.host());
-    let bare = serde_json::json!({ "hidden": true });
+    let bare = json!({ "hidden": true });
     browser.devtools("Emulation.setScrollbarsHidden", &bare);
     for theme in ["light", "dark"] {
         browser.theme(theme);
@@ -64,7 +66,7 @@ fn main() {
             );
         }
     }
-    scene.stretch();
+    stretch(&scene.board);
     picture_all(&browser, &scene, &folder, "long");
     println!("{}", folder.display());
 }
@@ -77,6 +79,30 @@ fn picture_all(browser: &Browser, scene: &Scene, folder: &Path, kind: &str) {
             folder,
             &format!("{page}-{kind}"),
         );
+    }
+}
+
+/// Gives everything a name of 120 characters, with and without places to break.
+fn stretch(board: &Board) {
+    let name = |word: &str| word.repeat(120 / word.len());
+    let (unbroken, broken) = (name("Recalibration"), name("quite long "));
+    let company = format!("/api/companies/{}", board.company());
+    let change = |path: &str, body: &Value| board.call_with("PATCH", path, &[], body);
+    change(&company, &json!({ "name": unbroken }));
+    for (kind, field) in [
+        ("agents", "name"),
+        ("issues", "title"),
+        ("projects", "name"),
+        ("goals", "title"),
+        ("secrets", "name"),
+    ] {
+        let all = board.told(&format!("{company}/{kind}"));
+        for (at, one) in all.as_array().unwrap().iter().enumerate() {
+            let name = if at % 2 == 0 { &unbroken } else { &broken };
+            let name = format!("{at}{}", name.trim());
+            let path = format!("/api/{kind}/{}", one["id"].as_str().unwrap());
+            change(&path, &json!({ field: name }));
+        }
     }
 }
 

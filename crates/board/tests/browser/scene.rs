@@ -66,28 +66,6 @@ impl Scene {
             .told(&format!("/api/agents/{agent}?companyId={}", self.company)))
     }
 
-    /// Gives everything a name of 120 characters, with and without places to break.
-    pub(crate) fn stretch(&self) {
-        let name = |word: &str| word.repeat(120 / word.len());
-        let (unbroken, broken) = (name("Recalibration"), name("quite long "));
-        let company = format!("/api/companies/{}", self.company);
-        let change = |path: &str, body: &Value| self.board.call_with("PATCH", path, &[], body);
-        change(&company, &json!({ "name": unbroken }));
-        for kind in ["agents", "issues", "projects", "goals", "secrets"] {
-            let all = self.board.told(&format!("{company}/{kind}"));
-            let field = if matches!(kind, "issues" | "goals") {
-                "title"
-            } else {
-                "name"
-            };
-            for (at, one) in all.as_array().unwrap().iter().enumerate() {
-                let name = if at % 2 == 0 { &unbroken } else { &broken };
-                let name = format!("{at}{}", name.trim());
-                change(&format!("/api/{kind}/{}", id(one)), &json!({ field: name }));
-            }
-        }
-    }
-
     pub(crate) fn comment(&self, text: &str) {
         let path = self.place("/api/issues/ISSUE/comments");
         self.board.call(&path, &json!({ "body": text }));

@@ -270,6 +270,19 @@ impl Board {
         headers: &[(&str, &str)],
         body: &serde_json::Value,
     ) -> serde_json::Value {
+        let (status, answer) = self.try_call(method, path, headers, body);
+        assert!((200..300).contains(&status), "{path}: {answer}");
+        serde_json::from_str(&answer).unwrap()
+    }
+
+    /// Calls the interface with what it may refuse.
+    pub(crate) fn try_call(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &serde_json::Value,
+    ) -> (u16, String) {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.base));
@@ -279,18 +292,7 @@ impl Board {
         let request = request.body(body.to_string()).unwrap();
         let mut response = self.client.run(request).unwrap();
         let answer = response.body_mut().read_to_string().unwrap();
-        assert!(response.status().is_success(), "{path}: {answer}");
-        serde_json::from_str(&answer).unwrap()
-    }
-
-    /// Calls the interface with what it may refuse.
-    pub(crate) fn try_call(&self, path: &str, body: &serde_json::Value) {
-        let request = Request::post(format!("{}{path}", self.base));
-        let response = self
-            .client
-            .run(request.body(body.to_string()).unwrap())
-            .unwrap();
-        assert!(response.status().as_u16() < 500, "{path}: {body}");
+        (response.status().as_u16(), answer)
     }
 
     /// Sends a file, from a page of this server or from elsewhere.

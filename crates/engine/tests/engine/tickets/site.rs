@@ -224,9 +224,9 @@ impl Site {
     /// What the worktree of the issue tells of the checks of its pull request.
     pub(crate) fn checks(&self) -> Option<ChecksState> {
         let id = self.issue;
-        let view = self.house.act(|tx, ctx| {
-            tickets::worktree::<ApprovalError>(tx.reads(), ctx, &id.into(), None)
-        });
+        let view = self
+            .house
+            .act(|tx, ctx| tickets::worktree::<ApprovalError>(tx.reads(), ctx, &id.into(), None));
         view.checks
     }
 
