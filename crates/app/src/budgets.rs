@@ -333,22 +333,30 @@ fn wake_company(tx: &mut dyn Tx, ctx: &Context<'_>, company: &Company) -> Result
     Ok(())
 }
 
+/// What was begun comes first. What is still to do may have been in a run that was stopped before
+/// it checked anything out.
 fn unfinished(
     tx: &mut dyn Tx,
     company: CompanyScope,
     assignee: Option<AssigneeFilter>,
     limit: usize,
 ) -> Result<Vec<Issue>, StoreError> {
-    let filter = IssueFilter {
-        statuses: vec![IssueStatus::InProgress],
-        assignee,
-        ..IssueFilter::default()
-    };
-    let page = PageRequest {
-        limit,
-        ..PageRequest::first()
-    };
-    Ok(tx.issues().list(company, &filter, &page)?.items)
+    let mut issues = Vec::new();
+    for status in [IssueStatus::InProgress, IssueStatus::Todo] {
+        let filter = IssueFilter {
+            statuses: vec![status],
+            assignee,
+            ..IssueFilter::default()
+        };
+        let page = PageRequest {
+            limit: limit - issues.len(),
+            ..PageRequest::first()
+        };
+        if page.limit > 0 {
+            issues.extend(tx.issues().list(company, &filter, &page)?.items);
+        }
+    }
+    Ok(issues)
 }
 
 fn wake_about(
