@@ -20,9 +20,10 @@ if [ -n "${WORKFORCE_TASK_ID:-}" ]; then
 else
     issue=$(api --get /0/id GET "/api/companies/$WORKFORCE_COMPANY_ID/issues?status=backlog")
     [ -n "$issue" ] || exit 0
+    engineer=$(api --get /id GET /api/agents/eli-engineer)
     comment "$issue" "Ready to be worked on; I give it to our engineer."
     api PATCH "/api/issues/$issue" \
-        "{\"status\": \"todo\", \"assigneeAgentId\": \"$ENGINEER_ID\"}" >/dev/null
+        "{\"status\": \"todo\", \"assigneeAgentId\": \"$engineer\"}" >/dev/null
 fi
 
 api POST "/api/companies/$WORKFORCE_COMPANY_ID/cost-events" "{

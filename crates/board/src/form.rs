@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use workforce_app::Code;
 use workforce_http::door::{self, Visit};
-use workforce_http::problem::{Problem, entry};
+use workforce_http::problem::Problem;
 
 /// The hidden field under which the same form is taken once.
 const KEY: &str = "key";
@@ -185,10 +185,49 @@ pub(crate) struct Refusal {
     pub(crate) detail: String,
     /// The code, for whoever looks it up.
     pub(crate) code: String,
-    /// What to do.
-    pub(crate) advice: &'static str,
     /// The fields that are wrong, and how.
     pub(crate) faults: Vec<(String, String)>,
+}
+
+/// What pages call fields whose name does not say it.
+const CALLED: [(&str, &str); 9] = [
+    ("budgetMonthlyCents", "Limit of a month"),
+    ("assigneeAgentId", "Assignee"),
+    ("parentId", "Part of"),
+    ("body", "Comment"),
+    ("typed", "Confirmation"),
+    ("confirm", "Confirmation"),
+    ("reportsTo", "Reports to"),
+    ("cwd", "Folder"),
+    ("repoUrl", "Repository"),
+];
+
+impl Refusal {
+    /// The fields that are wrong: each with what pages call it, and how it is wrong.
+    pub(crate) fn told(&self) -> impl Iterator<Item = (&str, String, &str)> {
+        let faults = self.faults.iter();
+        faults.map(|(field, message)| (field.as_str(), called(field), message.as_str()))
+    }
+}
+
+/// `adapterConfig/timeoutSec` is called `Timeout sec`.
+fn called(field: &str) -> String {
+    let name = field.rsplit('/').next().unwrap_or(field);
+    if let Some((_, word)) = CALLED.iter().find(|(known, _)| *known == name) {
+        return (*word).to_owned();
+    }
+    let mut words = String::new();
+    for letter in name.chars() {
+        match letter {
+            letter if words.is_empty() => words.extend(letter.to_uppercase()),
+            letter if letter.is_uppercase() => {
+                words.push(' ');
+                words.extend(letter.to_lowercase());
+            }
+            letter => words.push(letter),
+        }
+    }
+    words
 }
 
 impl Filled {
@@ -284,11 +323,20 @@ impl Refusal {
             None => Vec::new(),
         };
         Self {
-            detail: problem.detail().to_owned(),
+            detail: sentence(problem.detail()),
             code: problem.code().to_string(),
-            advice: entry(problem.code()).advice,
             faults,
         }
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let sentence: String = first.chain(letters).collect();
+    match sentence.ends_with(['.', '?', '!']) {
+        true => sentence,
+        false => sentence + ".",
     }
 }
 

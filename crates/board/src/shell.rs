@@ -99,6 +99,13 @@ pub(crate) struct Part {
     pub(crate) is_present: bool,
 }
 
+impl Part {
+    /// Whether the navigation has a line above it.
+    pub(crate) fn begins_group(&self) -> bool {
+        matches!(self.word, "Agents" | "Secrets")
+    }
+}
+
 /// What stands around a page of a company.
 pub(crate) struct Shell {
     pub(crate) look: Look,

@@ -22,7 +22,8 @@ pub use lifecycle::{finish, start};
 pub use program::{SessionUse, keep_session};
 pub use provider::heed_refusal;
 pub use request::{
-    ASK, CANCEL, InvokeOutcome, TriggerDetail, WakeUp, WakeUpOutcome, cancel, invoke, wake_up,
+    ASK, CANCEL, InvokeOutcome, TriggerDetail, WakeUp, WakeUpOutcome, cancel, invoke, invoke_about,
+    wake_up,
 };
 
 use crate::access::{self, Denied, FieldFault};

@@ -6,6 +6,8 @@ use workforce_domain::activity::Action;
 use workforce_domain::actor::CompanyOwned;
 use workforce_domain::agent::{Agent, AgentState};
 use workforce_domain::id::{AgentId, RunId};
+use workforce_domain::issue::Issue;
+use workforce_domain::lifecycle::Lifecycle as _;
 use workforce_domain::port::{Failure, Locked, StoreError, Tx};
 use workforce_domain::run::{Run, RunErrorCode, RunKind, RunStatus};
 use workforce_domain::string_enum;
@@ -66,6 +68,27 @@ pub fn invoke(
         WakeReason::Manual,
         payload,
     )
+}
+
+/// Asks by hand for a heartbeat of whoever an open issue is assigned to, to work on it; `None` where
+/// that is no agent, or nothing is left to do. Board only.
+pub fn invoke_about(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    issue: &Issue,
+) -> Result<Option<InvokeOutcome>, Failure<RunError>> {
+    ctx.require_board()?;
+    let Some(assignee) = issue
+        .assignee
+        .agent()
+        .filter(|_| !issue.status().is_terminal())
+    else {
+        return Ok(None);
+    };
+    let agent = lock(tx, ctx, assignee)?;
+    let (source, reason) = (WakeSource::OnDemand, WakeReason::Manual);
+    let request = WakeRequest::about(&agent, issue.id, source, reason);
+    asked(tx, ctx, request).map(Some)
 }
 
 /// Wakes an agent for a reason.
@@ -176,7 +199,6 @@ fn ask(
     payload: Document,
 ) -> Result<InvokeOutcome, Failure<RunError>> {
     access::check_document(&payload, "/payload", MAX_PAYLOAD)?;
-    require_runnable(tx, agent)?;
     let request = WakeRequest {
         agent,
         issue: None,
@@ -187,6 +209,16 @@ fn ask(
         payload,
         not_before: None,
     };
+    asked(tx, ctx, request)
+}
+
+fn asked(
+    tx: &mut dyn Tx,
+    ctx: &Context<'_>,
+    request: WakeRequest<'_>,
+) -> Result<InvokeOutcome, Failure<RunError>> {
+    let (agent, source, reason) = (request.agent, request.source, request.reason);
+    require_runnable(tx, agent)?;
     let (run, coalesced) = match wakes::request(tx, ctx, request)? {
         WakeOutcome::Queued(run) => (run, false),
         WakeOutcome::Coalesced(run) => (run, true),

@@ -11,7 +11,7 @@ use workforce_domain::budget::BudgetBasis;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::port::{Reads, RunFilter};
 use workforce_domain::run::RunStatus;
-use workforce_domain::string_enum::StringEnum;
+
 use workforce_http::door::{Access, Pages, Visit};
 
 use super::org::{Node, tree};
@@ -94,7 +94,7 @@ fn rows(agents: &[AgentView], ctx: &Context<'_>, asked: &Asked, basis: BudgetBas
         who: Who::agent(view),
         link: asked.links().agent(&view.agent.url_key),
         pill: Pill::of_employee(view),
-        adapter: view.agent.adapter_type.as_str(),
+        adapter: crate::pages::program_word(view.agent.adapter_type),
         manager: view.agent.reports_to.map(|manager| staff.agent(manager)),
         last_run: view.agent.last_heartbeat_at.map(|at| Ago::new(at, ctx.now)),
         meter: Meter::new(view.spend, view.agent.budget, basis),

@@ -35,6 +35,8 @@ mod stop;
 mod system;
 mod workspaces;
 
+pub(crate) use agent_form::program_word;
+
 use actix_web::HttpResponse;
 use askama::Template;
 use serde_json::Value;

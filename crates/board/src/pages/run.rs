@@ -4,7 +4,8 @@ mod log;
 
 use actix_web::HttpResponse;
 use askama::Template;
-use workforce_app::{Context, runs};
+use workforce_app::{Context, issues, runs};
+use workforce_domain::Document;
 use workforce_domain::activity::Activity;
 use workforce_domain::agent::AdapterType;
 use workforce_domain::id::RunId;
@@ -243,10 +244,16 @@ async fn acted(visit: &Visit, form: &Form) -> Result<String, Problem> {
 }
 
 fn again(tx: &mut dyn Tx, ctx: &Context<'_>, run: &Run) -> Gathered<Run> {
-    let payload = run
-        .issue
-        .map(|issue| ("issueId".to_owned(), issue.to_string().into()));
-    let payload = payload.into_iter().collect();
-    let asked = runs::invoke(tx, ctx, run.agent, payload).told()?;
+    if let Some(id) = run.issue {
+        let found = issues::get(tx.reads(), ctx, &id.into()).told()?;
+        let issue = found.view.issue;
+        // Somebody else may have it by now.
+        if issue.assignee.agent() == Some(run.agent)
+            && let Some(asked) = runs::invoke_about(tx, ctx, &issue).told()?
+        {
+            return Ok(asked.run);
+        }
+    }
+    let asked = runs::invoke(tx, ctx, run.agent, Document::new()).told()?;
     Ok(asked.run)
 }

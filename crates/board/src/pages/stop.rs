@@ -79,7 +79,10 @@ async fn act(visit: Visit) -> HttpResponse {
 
 async fn done(visit: &Visit, form: &Form) -> Result<String, Problem> {
     let resumes = form.text("deed") == "resume";
-    let place = visit.path().to_owned();
+    let place = match resumes {
+        true => Asked::of(visit).links().home().to_owned(),
+        false => visit.path().to_owned(),
+    };
     let done = visit.act(
         form.key(),
         Asked::of(visit),

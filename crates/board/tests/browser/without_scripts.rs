@@ -43,7 +43,7 @@ fn hire(browser: &Browser) {
     browser.expect("422 (Unprocessable");
     browser.expect("400 (Bad Request");
     browser.click("main .btn-go");
-    browser.until("document.querySelector('[role=alert]').innerText.includes('role')");
+    browser.until("document.querySelector('[role=alert]').innerText.includes('Role')");
     browser.write("#role", "\u{e009}a\u{e000}engineer");
     browser.choose("#adapterType", "process");
     browser.write("[name='adapterConfig/command']", "true");

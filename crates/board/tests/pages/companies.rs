@@ -67,6 +67,18 @@ board_tests! {
         taken.leads_to();
     }
 
+    fn a_company_to_look_at_is_founded_once(board) {
+        let form = board.get("/companies/new");
+        let key = format!("{}-demo", form.hidden("key"));
+        for _ in 0..2 {
+            let founded = board.post("/companies/demo", &[("key", &key)]);
+            assert_eq!(founded.leads_to(), "/c/MOR");
+        }
+        for shown in ["Mara Manager", "Eli Engineer"] {
+            assert!(board.get("/c/MOR").ok().contains(shown), "{shown}");
+        }
+    }
+
     fn what_is_refused_before_it_is_read_is_a_page_too(board) {
         let html = ("Accept", "text/html");
         let home = board.found("Acme");

@@ -17,7 +17,7 @@ board_tests! {
         // Twice is told, not done.
         let again = board.send(&stop, &stop, &[("deed", "stop")]);
         assert!(again.status == 409 || again.status == 303, "{}", again.html);
-        assert_eq!(board.send(&stop, &stop, &[("deed", "resume")]).leads_to(), stop);
+        assert_eq!(board.send(&stop, &stop, &[("deed", "resume")]).leads_to(), home);
         assert_eq!(board.told("/api/companies")[0]["status"], "active");
     }
 

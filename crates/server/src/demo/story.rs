@@ -93,7 +93,7 @@ impl Cast {
             "budgetMonthlyCents": 10, "adapterType": "process",
             "adapterConfig": scripted("engineer.sh", ENGINEER, json!({}))?,
         }))?;
-        let script = scripted("manager.sh", MANAGER, json!({ "ENGINEER_ID": engineer }))?;
+        let script = scripted("manager.sh", MANAGER, json!({}))?;
         let adapter = json!({ "adapterConfig": script });
         board.call("PATCH", &format!("/api/agents/{manager}"), &adapter)?;
         let rival =

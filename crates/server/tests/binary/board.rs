@@ -21,6 +21,19 @@ on_both! {
     fn a_company_is_run_from_a_browser_without_any_script(database) {
         run_a_company(database, false);
     }
+
+    fn a_company_is_shown_at_work(database) {
+        let Some(site) = Site::open(database, true) else {
+            return;
+        };
+        site.browser.open("/companies/new");
+        site.browser.click("form[action='/companies/demo'] button");
+        site.browser.until_at("/c/MOR");
+        site.browser.until_told("Eli Engineer");
+        site.browser.open("/c/MOR/issues/MOR-1");
+        site.browser.until("document.querySelector('aside .facts').innerText.includes('Done')");
+        site.browser.until_told("Reviewed: reads well. Done.");
+    }
 }
 
 fn run_a_company(database: &Database, has_scripts: bool) {

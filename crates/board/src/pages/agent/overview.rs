@@ -4,7 +4,6 @@ use actix_web::HttpResponse;
 use askama::Template;
 use workforce_app::{Context, agents, runs};
 use workforce_domain::port::{Reads, RunFilter};
-use workforce_domain::string_enum::StringEnum as _;
 use workforce_http::door::{Access, Pages, Visit};
 
 use super::super::runs::{Row, rows};
@@ -91,7 +90,7 @@ fn gather(
         why: Why::of(&state, &company, &links, ctx.now),
         waiting: state.pending.iter().take(WAKES).map(wake).collect(),
         more_waiting: state.pending.len().saturating_sub(WAKES),
-        program: agent.adapter_type.as_str(),
+        program: crate::pages::program_word(agent.adapter_type),
         model: model.map(str::to_owned),
         beat: match agent.lifecycle.paused() {
             Some(_) => "off while it is paused".to_owned(),

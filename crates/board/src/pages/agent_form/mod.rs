@@ -37,6 +37,13 @@ const PROGRAMS: [(AdapterType, &str); 8] = [
     (AdapterType::Http, "A service over HTTP"),
 ];
 
+/// What people call a program.
+pub(crate) fn program_word(adapter: AdapterType) -> &'static str {
+    let mut programs = PROGRAMS.iter();
+    let found = programs.find(|(known, _)| *known == adapter);
+    found.map_or(adapter.as_str(), |(_, word)| word)
+}
+
 /// The program that a form names; the first one where it names none.
 pub(super) fn adapter(form: &Form) -> AdapterType {
     AdapterType::parse(form.text("adapterType")).unwrap_or(AdapterType::ClaudeLocal)

@@ -139,12 +139,8 @@ async fn done(visit: &Visit, form: &Form) -> Result<String, Problem> {
                 Some(run) => runs::cancel(tx, ctx, run).told().map(drop),
                 None => Err(refused(Code::RunNotLive, "no run works on it now")),
             },
-            "wake" => match issue.assignee.agent() {
-                Some(agent) => {
-                    let payload = [("issueId".to_owned(), json!(issue.id))];
-                    let payload = payload.into_iter().collect();
-                    runs::invoke(tx, ctx, agent, payload).told().map(drop)
-                }
+            "wake" => match runs::invoke_about(tx, ctx, issue).told()? {
+                Some(_) => Ok(()),
                 None => Err(refused(
                     Code::AssigneeRequired,
                     "nobody is there to be woken",
