@@ -9,6 +9,7 @@ use workforce_domain::agent::{AgentStatus, CHAIN_LIMIT};
 use workforce_domain::budget::BudgetBasis;
 use workforce_domain::id::AgentId;
 
+use crate::html::filters;
 use crate::html::meter::Meter;
 use crate::html::people::Who;
 use crate::html::status::Pill;

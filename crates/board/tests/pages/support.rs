@@ -1,5 +1,8 @@
 //! A server with pages, and somebody who looks at them.
 
+#[path = "headers.rs"]
+mod headers;
+
 use std::net::TcpListener;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -20,6 +23,7 @@ use workforce_http::{AllowedHosts, Options, Ports, State, serve};
 use workforce_testkit::ports;
 use workforce_testkit::store::TestStore;
 
+use self::headers::HEADERS;
 use crate::logs::Logs;
 
 /// A running server, stopped when dropped.
@@ -338,28 +342,6 @@ impl Board {
         page
     }
 }
-
-/// What every page says of itself.
-const HEADERS: [(&str, &str); 8] = [
-    (
-        "content-security-policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-         connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; \
-         frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; \
-         trusted-types board",
-    ),
-    (
-        "permissions-policy",
-        "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), \
-         magnetometer=(), microphone=(), midi=(), payment=(), usb=()",
-    ),
-    ("x-frame-options", "DENY"),
-    ("x-content-type-options", "nosniff"),
-    ("cross-origin-opener-policy", "same-origin"),
-    ("cross-origin-resource-policy", "same-origin"),
-    ("referrer-policy", "same-origin"),
-    ("cache-control", "no-store"),
-];
 
 /// Looks at nothing, and finds that a command that is called `missing` is not there.
 fn adapters() -> MockAdapterChecks {
