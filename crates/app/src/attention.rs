@@ -1,6 +1,7 @@
 //! What waits for a person in a company (docs/board.md#inbox).
 
 use serde_json::Value;
+use workforce_domain::actor::CompanyScope;
 use workforce_domain::agent::{Agent, AgentState};
 use workforce_domain::approval::{Approval, ApprovalStanding};
 use workforce_domain::company::PauseReason;
@@ -105,7 +106,7 @@ pub fn list(
     let scope = access::company_scope(reads, ctx, company)?;
     let agents = reads.agents();
     let agents = agents.list(scope, EMPLOYED, &PageRequest::first())?.items;
-    list_beside(reads, ctx, company, agents)
+    gather(reads, scope, agents)
 }
 
 /// The same where the agents, those that are gone left out, are at hand.
@@ -117,6 +118,14 @@ pub fn list_beside(
 ) -> Result<Vec<Need>, Failure<AttentionError>> {
     ctx.require_board()?;
     let scope = access::company_scope(reads, ctx, company)?;
+    gather(reads, scope, agents)
+}
+
+fn gather(
+    reads: &mut dyn Reads,
+    scope: CompanyScope,
+    agents: impl IntoIterator<Item = Agent>,
+) -> Result<Vec<Need>, Failure<AttentionError>> {
     let mut needs = of_agents(agents);
     let undecided = ApprovalFilter {
         standings: vec![ApprovalStanding::Pending, ApprovalStanding::Resubmitted],

@@ -7,6 +7,8 @@ use workforce_app::Code;
 use workforce_http::door::{self, Visit};
 use workforce_http::problem::Problem;
 
+use crate::pages::label;
+
 /// The hidden field under which the same form is taken once.
 const KEY: &str = "key";
 
@@ -197,7 +199,7 @@ const CALLED: [(&str, &str); 9] = [
     ("body", "Comment"),
     ("typed", "Confirmation"),
     ("confirm", "Confirmation"),
-    ("reportsTo", "Reports to"),
+    ("reportsTo", "Manager"),
     ("cwd", "Folder"),
     ("repoUrl", "Repository"),
 ];
@@ -210,8 +212,11 @@ impl Refusal {
     }
 }
 
-/// `adapterConfig/timeoutSec` is called `Timeout sec`.
+/// What the form of an agent or a page calls a field, or else its own name in words.
 fn called(field: &str) -> String {
+    if let Some(word) = label(field) {
+        return word.to_owned();
+    }
     let name = field.rsplit('/').next().unwrap_or(field);
     if let Some((_, word)) = CALLED.iter().find(|(known, _)| *known == name) {
         return (*word).to_owned();

@@ -158,6 +158,23 @@ fn a_raised_limit_resumes_and_wakes_for_unfinished_work() {
 }
 
 #[test]
+fn a_raised_limit_wakes_for_what_was_yet_to_begin() {
+    let world = World::sqlite();
+    let agent = limited(&world, 100);
+    let issue = world.todo_for(&agent, "Work");
+    let started = world.start_next().unwrap();
+    spend(&world, &agent, "100");
+    let stopped = ended(RunOutcome::Stopped(RunErrorCode::BudgetExhausted));
+    assert!(world.finish_as(&started.run, &stopped));
+    assert!(world.pending_wakes(&agent).is_empty());
+    limit_agent(&world, agent.id, 101);
+    let wakes = world.pending_wakes(&agent);
+    assert_eq!(wakes.len(), 1);
+    assert_eq!(wakes[0].issue, Some(issue.id));
+    assert_eq!(wakes[0].reasons, [WakeReason::BudgetResumed]);
+}
+
+#[test]
 fn no_limit_at_all_resumes_too() {
     let world = World::sqlite();
     let agent = limited(&world, 100);

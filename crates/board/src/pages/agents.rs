@@ -11,11 +11,10 @@ use workforce_domain::budget::BudgetBasis;
 use workforce_domain::id::{AgentId, CompanyId};
 use workforce_domain::port::{Reads, RunFilter};
 use workforce_domain::run::RunStatus;
-
 use workforce_http::door::{Access, Pages, Visit};
 
 use super::org::{Node, tree};
-use super::{Gathered, Told as _, everyone, of, show};
+use super::{Gathered, Told as _, everyone, of, program_word, show};
 use crate::cursor::parameter;
 use crate::html::filters;
 use crate::html::meter::Meter;
@@ -94,7 +93,7 @@ fn rows(agents: &[AgentView], ctx: &Context<'_>, asked: &Asked, basis: BudgetBas
         who: Who::agent(view),
         link: asked.links().agent(&view.agent.url_key),
         pill: Pill::of_employee(view),
-        adapter: crate::pages::program_word(view.agent.adapter_type),
+        adapter: program_word(view.agent.adapter_type),
         manager: view.agent.reports_to.map(|manager| staff.agent(manager)),
         last_run: view.agent.last_heartbeat_at.map(|at| Ago::new(at, ctx.now)),
         meter: Meter::new(view.spend, view.agent.budget, basis),

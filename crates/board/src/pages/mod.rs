@@ -35,7 +35,7 @@ mod stop;
 mod system;
 mod workspaces;
 
-pub(crate) use agent_form::program_word;
+pub(crate) use agent_form::{label, program_word};
 
 use actix_web::HttpResponse;
 use askama::Template;

@@ -243,6 +243,26 @@ board_tests! {
         assert!(refused.html.contains("ACM-9"), "{}", refused.html);
     }
 
+    fn whoever_is_woken_on_the_page_of_an_issue_is_woken_about_it(board) {
+        let home = board.found("Acme");
+        let ada = hire(board, &home, "Ada");
+        let company = board.company();
+        let issue = serde_json::json!({ "title": "Paint it", "status": "backlog",
+            "assigneeAgentId": ada });
+        let made = board.call(&format!("/api/companies/{company}/issues"), &issue);
+        let page = format!("{home}/issues/ACM-1");
+        board.send(&page, &format!("{page}/deeds"), &[("deed", "wake")]).leads_to();
+        let runs = board.told(&format!("/api/companies/{company}/heartbeat-runs"));
+        let manual = runs.as_array().unwrap().iter().find(|run| run["issueId"] == made["id"]);
+        assert!(manual.is_some(), "{runs}");
+        // Whoever runs it again is not woken about nothing either.
+        let run = format!("{home}/runs/{}", manual.unwrap()["id"].as_str().unwrap());
+        let again = board.send(&run, &run, &[("deed", "again")]);
+        assert!(again.leads_to().starts_with(&format!("{home}/runs/")), "{}", again.html);
+        let runs = board.told(&format!("/api/companies/{company}/heartbeat-runs"));
+        assert!(runs.as_array().unwrap().iter().all(|run| run["issueId"] == made["id"]), "{runs}");
+    }
+
     fn an_issue_is_deleted_by_its_key_alone(board) {
         let home = board.found("Acme");
         let issue = make(board, &home, "Paint it");

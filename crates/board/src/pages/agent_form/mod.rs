@@ -16,7 +16,7 @@ use workforce_domain::string_enum::StringEnum as _;
 
 pub(super) use body::{adapter_body, body};
 pub(super) use env::{INLINE, described, inline_names, is_inline_value};
-pub(super) use fields::label;
+pub(crate) use fields::label;
 pub(super) use findings::{Findings, by_field};
 pub(super) use values::{env_untouched, values};
 
